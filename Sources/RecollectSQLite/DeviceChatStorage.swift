@@ -156,6 +156,11 @@ public final class DeviceChatStorage: ChatStorage {
         return zip(replies, messages).map { AgentMessage(agentId: $0.agentId, message: $1) }
     }
 
+    /// Waits for the lease of a session, for 30 seconds without a renewal: see `ChatStorage`.
+    public func lease(userId: String, sessionId: String) async throws -> TurnLease? {
+        try await history.lease(of: scope(userId, sessionId, "").session, for: .seconds(30))
+    }
+
     /// Returns the session's version, or `nil` if the history has no versions. The version changes with every write to
     /// the history.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {

@@ -59,15 +59,17 @@ extension SQLiteHistoryStore {
         try await write { db, _ in try body(db) }
     }
 
-    /// Writes to the database in one transaction. After the commit, wakes the streams of changes and the indexing
+    /// Writes to the database in one transaction, unless the current turn has lost its lease. After the commit, wakes the streams of changes and the indexing
     /// in the background.
     /// - Parameter inPlace: Whether the work is short, with few rows and no files: see `HistoryDatabase.write`.
     func write<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database, WriterCache) throws -> Value
     ) async throws -> Value {
-        try await perform { database in
-            let value = try await database.write(inPlace: inPlace) { [cache = database.cache] in
-                try body($0, cache)
+        let leases = heldLeases
+        return try await perform { database in
+            let value = try await database.write(inPlace: inPlace) { [cache = database.cache] db in
+                try SQLiteLease.check(leases, db)
+                return try body(db, cache)
             }
             signal.signal()
             follower?.noteCommit(database)

@@ -48,19 +48,7 @@ extension SQLiteHistoryStore {
             let held = try cache.pending.find(message.id, in: row, db, derivedID: cache.derivedID),
             let known = try MessageQueries.message(held.sequence, db)
         else { return saved }
-        guard known.role == message.role else {
-            throw RecollectError(
-                .invalidArgument,
-                "session \(scope.sessionId) has a message with the ID of that reply and another role; give the reply a "
-                    + "unique ID")
-        }
-        let isContinued = known.isInterrupted && message.hasContent(of: known)
-        guard isContinued || known.parts.allSatisfy({ $0 == .text("") }) else {
-            throw RecollectError(
-                .invalidArgument,
-                "session \(scope.sessionId) has a reply with that ID and different content; give the reply a "
-                    + "unique ID")
-        }
+        try message.checkBeginsReply(beside: known, in: scope)
         return saved
     }
 
@@ -74,10 +62,7 @@ extension SQLiteHistoryStore {
         guard !writers.isEmpty else { return [] }
         let saved = try recovery?.run(for: writers, db, cache) ?? []
         guard try StreamingReplies.writers(ofReply: id, scope.agentId, in: [session], db).isEmpty else {
-            throw RecollectError(
-                .invalidArgument,
-                "a reply with that ID is already streaming, for this agent or without an agent; end it, or give this one a "
-                    + "unique ID")
+            throw StreamingReply.alreadyStreaming
         }
         return saved
     }
@@ -127,6 +112,16 @@ extension SQLiteHistoryStore {
         guard !ended.isEmpty else { return false }
         try await write { try recovery.run(for: ended, $0, $1) }.forEach(events.post)
         return true
+    }
+
+    /// Saves the streaming replies of a session begun by some writers, living or ended, after their turns have lost its lease.
+    /// Returns the events to post after the commit.
+    func saveReplies(
+        of session: SessionKey, begunBy writers: Set<String>, _ db: Database, _ cache: WriterCache
+    ) throws -> [StoreEvent] {
+        guard let recovery, !writers.isEmpty else { return [] }
+        return try StreamingReplies.all(of: session, db).filter { writers.contains($0.writer) }
+            .flatMap { try recovery.save($0, db, cache) }
     }
 
     private var recovery: ReplyRecovery? {

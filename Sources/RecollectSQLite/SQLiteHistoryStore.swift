@@ -32,6 +32,8 @@ public final class SQLiteHistoryStore: HistoryStore {
     let maintenance: BackgroundMaintenance
     /// Signals saves of this process.
     let signal = Signal()
+    /// Signals leases of turns released in this process.
+    let leaseSignal = Signal()
     let ioQueue = DispatchQueue(label: "recollect.history.attachments", attributes: .concurrent)
 
     /// Creates a store for a history in a folder. Nothing is read or created before the first use.

@@ -60,6 +60,31 @@
             #expect(try await recall.run(["chat"], input: "").code == 0)
         }
 
+        @Test("Four chats in one session at the same time take turns, and none of them is interrupted")
+        func sharedSession() async throws {
+            let recall = try RecallProcess()
+            _ = try await recall.run("chat", "note: begin")
+            let session = try #require(try await sessions(recall).first)
+            let lines = (0..<4).map { chat in (0..<6).map { "note: \(chat).\($0)" } }
+            // The runs only read its environment.
+            nonisolated(unsafe) let shared = recall
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for chat in lines {
+                    group.addTask {
+                        let outcome = try await shared.run(
+                            ["chat", "--session", session], input: chat.joined(separator: "\n"))
+                        #expect(outcome.code == 0, "\(outcome.messages)")
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let messages = try await messages(recall, session)
+            #expect(messages.map { $0["role"] } == (0..<25).flatMap { _ in ["user", "assistant"] as [JSONValue] })
+            let texts = messages.filter { $0["role"] == "user" }.compactMap { $0["text"]?.stringValue }
+            for chat in lines { #expect(texts.filter(chat.contains) == chat) }
+            #expect(messages.allSatisfy { $0["metadata"]?["interrupted"] == nil })
+        }
+
         @Test("With --json, each event is printed on a line of its own")
         func json() async throws {
             let recall = try RecallProcess()

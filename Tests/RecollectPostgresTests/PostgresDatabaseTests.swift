@@ -111,21 +111,7 @@
         @Test("Saves continue while backends are terminated, and each is saved once")
         func terminations() async throws {
             let savedCount = Locked(0)
-            let killer = Task {
-                let connection = try await PostgresConnection.connect(to: PostgresAddress(url))
-                var killed = 0
-                // Only after progress: otherwise, no connection might live long enough on a slow machine.
-                for target in stride(from: 10, to: 400, by: 10) {
-                    while savedCount.withLock({ $0 }) < target { try await Task.sleep(for: .milliseconds(1)) }
-                    killed += try await connection.run(
-                        """
-                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                        WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1
-                        """
-                    ).count
-                }
-                return killed
-            }
+            let termination = terminatingBackends(at: url, whenever: savedCount, through: 400)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for task in 0..<4 {
                     group.addTask {
@@ -137,7 +123,7 @@
                 }
                 try await group.waitForAll()
             }
-            #expect(try await killer.value > 10)
+            #expect(try await termination.value > 10)
             #expect(try await items() == Array(0..<400))
             #expect(try await count == 400)
         }

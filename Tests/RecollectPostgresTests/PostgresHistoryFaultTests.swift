@@ -14,14 +14,8 @@
         private let scope = Scope(userId: "ana", sessionId: "trip", agentId: "planner")
 
         init() async throws {
-            url = try await HistoryServer.url
+            url = try await HistoryServer.urlForLongTransactions
             store = PostgresHistoryStore(try PostgresAddress(url), feedWaitingTime: .seconds(30))
-        }
-
-        private func message(_ id: String, seconds: Double = 0) -> ConversationMessage {
-            ConversationMessage(
-                id: id, role: .user, text: "text of \(id)",
-                timestamp: Date(timeIntervalSince1970: 1_700_000_000 + seconds))
         }
 
         /// Runs an operation while a transaction has changed rows and not ended. The operation waits for it.

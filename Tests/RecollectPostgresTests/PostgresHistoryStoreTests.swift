@@ -9,19 +9,17 @@
 
     @Suite("Histories in PostgreSQL", .needs(.postgres))
     struct PostgresHistoryStoreTests {
-        /// The checks of operations that PostgreSQL does not have yet: attachments, streaming replies and searches.
+        /// The checks that search, which PostgreSQL cannot do yet.
         private static let missing: Set = [
             "append.adoptsUnassigned", "branches.moveAndDeleteWithSession", "deletion.ofMessages", "deletion.ofSession",
-            "deletion.ofUser", "deletion.sessionCanBeReused", "discarding.appendRestoresSession",
-            "discarding.canBeUndone", "discarding.hidesSession", "moves.keepAllContent",
-            "moves.mergeKeepsConflictingMessages", "tenants.anyStringIsValidSessionID", "tenants.usersAreIsolated",
+            "deletion.ofUser",
+            "deletion.sessionCanBeReused", "discarding.appendRestoresSession", "discarding.canBeUndone",
+            "discarding.hidesSession", "moves.keepAllContent", "moves.mergeKeepsConflictingMessages",
+            "replies.becomeMessages", "tenants.anyStringIsValidSessionID", "tenants.usersAreIsolated",
             "window.trimDoesNotAffectLibrary",
         ]
         static let checks = HistoryStoreConformance.checks.filter { check in
-            !missing.contains(check.name)
-                && !["attachments", "reply", "replies", "search", "text"].contains {
-                    check.name.lowercased().contains($0)
-                }
+            !missing.contains(check.name) && !["search", "text"].contains { check.name.lowercased().contains($0) }
         }
 
         private func makeStore(_ url: String? = nil) async throws -> PostgresHistoryStore {
@@ -36,12 +34,6 @@
         }
 
         private let scope = Scope(userId: "ana", sessionId: "trip", agentId: "planner")
-
-        private func message(_ id: String, seconds: Double = 0) -> ConversationMessage {
-            ConversationMessage(
-                id: id, role: .user, text: "text of \(id)",
-                timestamp: Date(timeIntervalSince1970: 1_700_000_000 + seconds))
-        }
 
         @Test("Servers that save to one session save each message once, and each agent's in its order")
         func sharedSession() async throws {
@@ -176,21 +168,7 @@
             let url = try await HistoryServer.url
             let store = try await makeStore(url)
             let savedCount = Locked(0)
-            let killer = Task {
-                let connection = try await PostgresConnection.connect(to: PostgresAddress(url))
-                var killed = 0
-                // Only after progress: otherwise, no connection might live long enough on a slow machine.
-                for target in stride(from: 10, to: 200, by: 10) {
-                    while savedCount.withLock({ $0 }) < target { try await Task.sleep(for: .milliseconds(1)) }
-                    killed += try await connection.run(
-                        """
-                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                        WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1
-                        """
-                    ).count
-                }
-                return killed
-            }
+            let termination = terminatingBackends(at: url, whenever: savedCount, through: 200)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for task in 0..<4 {
                     group.addTask {
@@ -204,7 +182,7 @@
                 }
                 try await group.waitForAll()
             }
-            #expect(try await killer.value > 10)
+            #expect(try await termination.value > 10)
             for task in 0..<4 {
                 let own = try await store.window(of: scope.session.scope(agentId: "\(task)"), maxMessages: nil)
                 #expect(own.map { $0.id } == (0..<50).map { "\(task).\($0)" })
@@ -294,22 +272,11 @@
         }
     }
 
-    /// The store has all operations but these so far.
+    /// The store has all operations but this one so far.
     extension PostgresHistoryStore: HistoryStore {
-        private var missing: RecollectError { RecollectError(.invalidArgument, "not available in PostgreSQL") }
-
-        /// Throws: see `missing`.
-        public func beginReply(
-            _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
-        ) async throws -> StreamingReply { throw missing }
-
-        /// Returns none.
-        public func streamingReplies(in session: SessionKey) async throws -> [AgentMessage] { [] }
-
-        /// Throws: see `missing`.
-        public func attachment(sha256: String, userId: String) async throws -> Data { throw missing }
-
-        /// Throws: see `missing`.
-        public func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> { throw missing }
+        /// Throws.
+        public func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
+            throw RecollectError(.invalidArgument, "not available in PostgreSQL")
+        }
     }
 #endif

@@ -19,7 +19,7 @@
 
         @Test("Hundreds of tasks share a few connections, each used by one task at a time")
         func bounds() async throws {
-            let pool = try await pool(PostgresPool.Limits(connectionCount: 3))
+            let pool = try await pool(PostgresPool.Limits(connectionCount: 3, waitingTime: .seconds(60)))
             let inUse = Locked<[Int64: Int]>([:])
             let backends = try await withThrowingTaskGroup(of: Int64.self) { group in
                 for _ in 0..<300 {

@@ -25,11 +25,22 @@
         }
     }
 
-    /// A server for histories alone: a change feed waits for the transactions of all databases of its server, and other tests have
-    /// long ones.
-    enum HistoryServer {
-        private static let server = Task {
-            let server = try await PostgresTestServer.start()
+    /// A server for histories. A change feed waits for the transactions of all databases of its server, so tests with long
+    /// transactions have another one.
+    final class HistoryServer: Sendable {
+        private static let plain = HistoryServer()
+        private static let busy = HistoryServer()
+
+        /// The URL of a new database with the tables of a history.
+        static var url: String { get async throws { try await plain.makeDatabase() } }
+
+        /// The URL of a new database with the tables of a history, for a test with long transactions.
+        static var urlForLongTransactions: String { get async throws { try await busy.makeDatabase() } }
+
+        private let server = Task {
+            // Each test has several stores with up to 10 connections.
+            let server = try await PostgresTestServer.start(
+                PostgresTestServer.Configuration(settings: ["max_connections = 500"]))
             let first = try await server.createDatabase()
             let store = PostgresHistoryStore(try PostgresAddress(first))
             try await store.migrate()
@@ -39,14 +50,40 @@
             return (server: server, template: name)
         }
 
-        /// The URL of a new database with the tables of a history, a copy of the first one.
-        static var url: String {
-            get async throws {
-                let (server, template) = try await server.value
-                let name = "copy_\(UUID().uuidString.lowercased().prefix(8))"
-                try await server.execute("CREATE DATABASE \(name) TEMPLATE \(template) OWNER recollect")
-                return server.url(database: name)
+        /// Copies the first database.
+        private func makeDatabase() async throws -> String {
+            let (server, template) = try await server.value
+            let name = "copy_\(UUID().uuidString.lowercased().prefix(8))"
+            try await server.execute("CREATE DATABASE \(name) TEMPLATE \(template) OWNER recollect")
+            return server.url(database: name)
+        }
+    }
+
+    /// Returns a message of the user with a text of its own.
+    func message(_ id: String, seconds: Double = 0) -> ConversationMessage {
+        ConversationMessage(
+            id: id, role: .user, text: "text of \(id)",
+            timestamp: Date(timeIntervalSince1970: 1_700_000_000 + seconds))
+    }
+
+    /// Terminates a random backend of a database after each tenth save. Returns the number of terminated ones.
+    func terminatingBackends(
+        at url: String, whenever savedCount: Locked<Int>, through limit: Int
+    ) -> Task<Int, any Error> {
+        Task {
+            let connection = try await PostgresConnection.connect(to: PostgresAddress(url))
+            var count = 0
+            // Only after progress: otherwise, no connection might live long enough on a slow machine.
+            for target in stride(from: 10, to: limit, by: 10) {
+                while savedCount.withLock({ $0 }) < target { try await Task.sleep(for: .milliseconds(1)) }
+                count += try await connection.run(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1
+                    """
+                ).count
             }
+            return count
         }
     }
 

@@ -103,6 +103,16 @@ func streamingReply(_ history: any HistoryStore, scope: Scope, pieces: AsyncStre
     try await reply.finish()
 }
 
+func turnLease(
+    _ history: any HistoryStore, scope: Scope,
+    turn: @Sendable ([ConversationMessage]) async throws -> [ConversationMessage]
+) async throws {
+    try await history.withLease(of: scope.session) {
+        let past = try await history.window(of: scope, maxMessages: 100)
+        try await history.append(try await turn(past), to: scope)
+    }
+}
+
 func sessionQuery(_ history: any HistoryStore) async throws {
     let query = SessionQuery(userId: "ana", text: "ferry", tags: ["travel"], isArchived: false)
     let first = try await history.sessions(query, page: PageRequest(limit: 20))

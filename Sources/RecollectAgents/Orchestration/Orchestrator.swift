@@ -23,8 +23,9 @@ import RecollectCore
 /// - An agent never gets an incomplete tool exchange, even after a stopped turn.
 ///
 /// Turns of one session run one after another, in the order of the calls of `route`. Sessions run concurrently.
-/// This holds within one orchestrator: create one and share it. If other programs write in the same session, use a
-/// store with streaming replies, or one created with `sameRole: .keep`. All methods may be called from any task.
+/// With a store that gives leases (`DeviceChatStorage`), this also holds for other orchestrators and programs. Otherwise, create one
+/// orchestrator and share it. If other programs write in the same session, use a store with leases or streaming replies, or one
+/// created with `sameRole: .keep`. All methods may be called from any task.
 public final class Orchestrator: Sendable {
     /// The agents. The first one is the default.
     public let agents: [any AgentProtocol]
@@ -72,6 +73,9 @@ public final class Orchestrator: Sendable {
     /// message is saved with the first agent. If the store drops one of the two messages because of another
     /// program's message in the session, the stream throws `verificationFailed` instead of sending the event.
     ///
+    /// With leases in the store, the turn waits for the turns of other orchestrators and programs in the session. If its process
+    /// was stopped for longer than its lease, the stream throws `leaseLost`: see <doc:Agents-and-turns>.
+    ///
     /// Before that, the turn stops in these cases:
     ///
     /// - The loop over the stream ends, and no reference to the stream is left. In `for try await event in
@@ -93,9 +97,9 @@ public final class Orchestrator: Sendable {
     /// turn. A complete reply is returned as it was saved. With other content than the saved message of its ID, an input
     /// is another question: it is saved under the ID of a copy. The agent is asked again if the reply is interrupted, empty
     /// (without text, an attachment or a complete tool exchange), or not among the last `maxMessages` messages (at
-    /// least two). While another orchestrator streams the chosen agent's reply to the input into the store, the stream
-    /// throws `invalidArgument`, also if other inputs were saved since. If two orchestrators with classifiers get the
-    /// input at the same time, two agents may answer it: see the limits in <doc:Agents-and-turns>.
+    /// least two). Without leases in the store: while another orchestrator streams the chosen agent's reply to the input into
+    /// the store, the stream throws `invalidArgument`, also if other inputs were saved since. If two orchestrators with
+    /// classifiers get the input at the same time, two agents may answer it: see the limits in <doc:Agents-and-turns>.
     /// - Parameters:
     ///   - input: The user's message.
     ///   - userId: The user's ID.

@@ -15,9 +15,18 @@ struct Turn: Sendable {
     let tokenWindow: TokenWindow?
     let emit: @Sendable (AgentEvent) -> Void
 
-    /// Runs the turn to its end. On an error after the input is saved, the reply is saved as far as it was
-    /// received.
+    /// Runs the turn to its end, with a lease of the session if the store gives them: then the turns of other orchestrators and
+    /// programs run before or after it.
     func run() async throws {
+        try Task.checkCancellation()
+        guard let lease = try await store?.lease(userId: context.userId, sessionId: context.sessionId) else {
+            return try await answer()
+        }
+        try await lease.run { try await answer() }
+    }
+
+    /// Answers the input. On an error after the input is saved, the reply is saved as far as it was received.
+    private func answer() async throws {
         try Task.checkCancellation()
         let (agent, failure) = try await choose()
         // Read once: by default an agent computes its ID from its name at each access.

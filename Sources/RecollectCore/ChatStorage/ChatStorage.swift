@@ -121,6 +121,14 @@ public protocol ChatStorage: Sendable {
     /// - Returns: An empty array if the store does not save streaming replies, as by default.
     func streamingReplies(userId: String, sessionId: String) async throws -> [AgentMessage]
 
+    /// Waits for the lease of a session, after all earlier ones, so that the turns of several orchestrators and programs in a session
+    /// run one after the other: see `TurnLease`.
+    ///
+    /// A canceled call gets no lease.
+    /// - Returns: `nil` if the store gives no leases, as by default.
+    /// - Throws: `invalidArgument` inside a turn with a lease of the session; errors of the store.
+    func lease(userId: String, sessionId: String) async throws -> TurnLease?
+
     /// Returns the version of the session's current state, for detecting changes without reading it: see
     /// `CachingChatStorage`.
     ///
@@ -164,6 +172,9 @@ extension ChatStorage {
 
     /// Returns an empty array: no streaming replies.
     public func streamingReplies(userId: String, sessionId: String) async throws -> [AgentMessage] { [] }
+
+    /// Returns `nil`: no leases.
+    public func lease(userId: String, sessionId: String) async throws -> TurnLease? { nil }
 
     /// Returns `nil`: no versions.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? { nil }

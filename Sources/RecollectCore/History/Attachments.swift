@@ -69,3 +69,32 @@ extension ConversationMessage {
         return message
     }
 }
+
+extension Sequence<ConversationMessage> {
+    /// Returns the messages with every inline attachment replaced by its hash, and the bytes by hash.
+    package func separatingAttachments() -> (messages: [ConversationMessage], bytes: [String: Data]) {
+        var bytes: [String: Data] = [:]
+        let messages = map { message in
+            guard message.hasInlineAttachments else { return message }
+            return message.mappingAttachments { content in
+                guard case .inline(let data) = content else { return content }
+                let hash = Attachment.sha256(of: data)
+                bytes[hash] = data
+                return .stored(sha256: hash, byteCount: data.count)
+            }
+        }
+        return (messages, bytes)
+    }
+}
+
+extension Attachment {
+    /// Returns the error for a hash without bytes in a store.
+    package static func missing(_ sha256: String) -> RecollectError {
+        RecollectError(
+            .notFound,
+            isHash(sha256)
+                ? "the attachment \(sha256) is not in this store"
+                : "this store has no attachment \(sha256.prefix(80)): that is not a SHA-256 hash in lowercase hex digits"
+        )
+    }
+}

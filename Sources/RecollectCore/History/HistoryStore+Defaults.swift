@@ -92,6 +92,26 @@ extension HistoryStore {
     }
 }
 
+extension HistoryStore {
+    /// Returns `nil`: the store gives no leases.
+    public func lease(of session: SessionKey, for duration: Duration) async throws -> TurnLease? { nil }
+
+    /// Runs a turn with a lease of its session, after all earlier turns with one. Without leases in the store, runs it at once.
+    ///
+    /// See `TurnLease`.
+    /// - Parameters:
+    ///   - session: The session. It need not exist.
+    ///   - duration: The time after which the lease of a process that renews nothing is lost: a second to an hour.
+    ///   - body: The turn.
+    /// - Throws: The errors of `lease(of:for:)` and `body`.
+    public func withLease<Value: Sendable>(
+        of session: SessionKey, for duration: Duration = .seconds(30), _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let lease = try await lease(of: session, for: duration) else { return try await body() }
+        return try await lease.run(body)
+    }
+}
+
 /// An edit of a message with a known content.
 public struct MessageEdit: Hashable, Sendable {
     /// The message before the edit.

@@ -194,6 +194,19 @@ public protocol HistoryStore: Sendable {
     /// - Returns: `nil` if the history has no versions, as by default.
     func version(of session: SessionKey) async throws -> ChatVersion?
 
+    // MARK: Turns
+
+    /// Waits for the lease of a session, after all earlier ones: see `TurnLease`. `withLease` is the usual way to run a turn.
+    ///
+    /// A canceled call gets no lease.
+    /// - Parameters:
+    ///   - session: The session. It need not exist.
+    ///   - duration: The time after which the lease of a process that renews nothing is lost: a second to an hour.
+    /// - Returns: `nil` if the store gives no leases, as by default.
+    /// - Throws: `invalidArgument` inside a turn with a lease of the session, which would wait for itself, and for another
+    ///   duration; errors of the store.
+    func lease(of session: SessionKey, for duration: Duration) async throws -> TurnLease?
+
     // MARK: Compactions
 
     /// Saves a summary in place of the first messages not covered by a compaction: see `Compaction`. The messages stay

@@ -40,4 +40,9 @@ public struct Attachment: Hashable, Sendable {
     public static func sha256(of bytes: Data) -> String {
         SHA256.hash(data: bytes).lowercaseHexadecimal
     }
+
+    /// Whether a text is a SHA-256 hash in lowercase hexadecimal digits. A message may have any text in its place.
+    package static func isHash(_ text: String) -> Bool {
+        text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
 }

@@ -138,6 +138,15 @@ public final class LoggingChatStorage: ChatStorage {
         }
     }
 
+    /// Waits for the lease of a session; logs whether the store gives leases.
+    public func lease(userId: String, sessionId: String) async throws -> TurnLease? {
+        try await logger.logging(
+            "lease", Self.named(userId, sessionId), counting: { ["isGiven": "\($0 != nil)"] }
+        ) {
+            try await storage.lease(userId: userId, sessionId: sessionId)
+        }
+    }
+
     /// Returns the session's version; logs the call.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await logger.logging("version", Self.named(userId, sessionId)) {

@@ -124,6 +124,11 @@ public final class TransformingChatStorage: ChatStorage {
         try await storage.streamingReplies(userId: userId, sessionId: sessionId)
     }
 
+    /// Waits for the lease of a session in the wrapped store.
+    public func lease(userId: String, sessionId: String) async throws -> TurnLease? {
+        try await storage.lease(userId: userId, sessionId: sessionId)
+    }
+
     /// Returns the session's version from the wrapped store.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await storage.version(userId: userId, sessionId: sessionId)

@@ -65,6 +65,9 @@
                 || ["40003", "57P01", "57P02", "57P03", "57P05"].contains(sqlState)
         }
 
+        /// Whether the server has no free connection. Others may end soon.
+        var isServerFull: Bool { sqlState == "53300" }
+
         /// Whether the server is a standby, or became one.
         var isStandby: Bool { sqlState == "25006" }
 

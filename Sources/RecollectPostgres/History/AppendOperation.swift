@@ -6,6 +6,8 @@
     /// missing.
     struct AppendOperation {
         let messages: [ConversationMessage]
+        /// The bytes of the messages' attachments by hash.
+        let attachments: [String: Data]
         let scope: Scope
         let options: AppendOptions
         let transaction: PostgresTransaction
@@ -39,16 +41,7 @@
             if let first = messages.first {
                 statements += [
                     SessionColumns.insertion(of: scope.session, createdAt: first.timestamp.millisecondsSince1970),
-                    SessionColumns.lock(scope.session),
-                    PostgresStatement(
-                        """
-                        INSERT INTO recollect.scope (user_id, session, scope, agent_id)
-                        SELECT user_id, session, (
-                          SELECT coalesce(max(own.scope), 0) + 1 FROM recollect.scope AS own
-                          WHERE own.user_id = $1 AND own.session = session.session
-                        ), $3 FROM recollect.session WHERE user_id = $1 AND session_id = $2
-                        ON CONFLICT (user_id, session, agent_id) DO NOTHING
-                        """, user, .bytes(scope.sessionId.bytes), .bytes(scope.agentId.bytes)),
+                    SessionColumns.lock(scope.session), AppendState.insertion(of: scope),
                 ]
             } else {
                 statements.append(SessionColumns.lock(scope.session))
@@ -182,11 +175,18 @@
         private func save(_ plan: AppendPlan, from state: AppendState) async throws -> Result {
             // A session discarded by the user stays discarded if all messages were saved before.
             let changes = !plan.rows.isEmpty || !plan.adoptions.isEmpty
-            guard changes || options.maxMessages != nil else { return Result(plan: plan) }
+            guard changes || options.maxMessages != nil || !attachments.isEmpty else { return Result(plan: plan) }
             var statements = adopt(plan.adoptions, state)
             let feed = transaction.reserveFeedNumbers(plan.rows.count)
             let insertion = AppendStatement(plan, from: state, scope, options, feedOffset: feed, restores: changes)
             statements.append(insertion.statement)
+            let uses = plan.rows.enumerated().flatMap { offset, row in
+                AttachmentRows.uses(by: row.message, sequence: feed + Int64(offset))
+            }
+            let rows = AttachmentRows(userId: scope.userId)
+            statements += rows.save(attachments, for: uses, isRelative: true)
+            // A message that is stored already may have only the hash.
+            statements += rows.deleteUnused(Set(attachments.keys).subtracting(uses.map(\.sha256)))
             if state.isDiscarded, changes {
                 statements += ChangeColumns.record(
                     .sessionUpdated, scope.session, at: transaction.reserveFeedNumbers())
@@ -243,6 +243,19 @@
     }
 
     extension AppendState {
+        /// The statement to create a scope in its session, after `SessionColumns.lock`.
+        static func insertion(of scope: Scope) -> PostgresStatement {
+            PostgresStatement(
+                """
+                INSERT INTO recollect.scope (user_id, session, scope, agent_id)
+                SELECT user_id, session, (
+                  SELECT coalesce(max(own.scope), 0) + 1 FROM recollect.scope AS own
+                  WHERE own.user_id = $1 AND own.session = session.session
+                ), $3 FROM recollect.session WHERE user_id = $1 AND session_id = $2
+                ON CONFLICT (user_id, session, agent_id) DO NOTHING
+                """, .bytes(scope.userId.bytes), .bytes(scope.sessionId.bytes), .bytes(scope.agentId.bytes))
+        }
+
         /// The statement to read the state of a scope.
         static func statement(_ scope: Scope) -> PostgresStatement {
             PostgresStatement(

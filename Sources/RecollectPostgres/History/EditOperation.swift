@@ -1,4 +1,5 @@
 #if Postgres
+    import Foundation
     import RecollectCore
 
     /// Edits and deletions of messages of one session, in a transaction with a lock on it: first on the contents read, then as
@@ -17,14 +18,20 @@
 
         private let session: SessionKey
         private let number: Int64
+        private let attachments: [String: Data]
         private let transaction: PostgresTransaction
         private var found: [Found]
         private var indices: [ByteString: [Int]] = [:]
 
-        /// Creates an operation on the messages with these IDs, of all agents, and reads them.
+        /// Creates an operation on the messages with these IDs, and reads them.
+        /// - Parameters:
+        ///   - agentId: The agent of the messages; `nil` for all agents.
+        ///   - attachments: The bytes of new attachments by hash.
         init(
-            _ ids: [String], in session: SessionKey, _ number: Int64, _ transaction: PostgresTransaction
+            _ ids: [String], agentId: String? = nil, attachments: [String: Data] = [:], in session: SessionKey,
+            _ number: Int64, _ transaction: PostgresTransaction
         ) async throws {
+            self.attachments = attachments
             self.session = session
             self.number = number
             self.transaction = transaction
@@ -32,8 +39,10 @@
                 """
                 SELECT \(MessageColumns.selected), scope, position, sequence, number, agent_id
                 FROM recollect.message JOIN recollect.scope USING (user_id, session, scope)
-                WHERE user_id = $1 AND session = $2 AND message_id = ANY ($3) ORDER BY position
-                """, .bytes(session.userId.bytes), .integer(number), .byteArrays(ids.map(\.bytes)))
+                WHERE user_id = $1 AND session = $2 AND message_id = ANY ($3) AND ($4::bytea IS NULL OR agent_id = $4)
+                ORDER BY position
+                """, .bytes(session.userId.bytes), .integer(number), .byteArrays(ids.map(\.bytes)),
+                .bytes(of: agentId))
             let first = MessageColumns.count
             found = (0..<rows.count).map { row in
                 let message = MessageColumns.read(rows, row)
@@ -83,11 +92,19 @@
             let edited = found.filter { message in message.new.map { !message.old.hasSameContent(as: $0) } ?? false }
             let deleted = found.filter { $0.new == nil }
             guard !edited.isEmpty || !deleted.isEmpty else { return [] }
-            var statements: [PostgresStatement] = []
+            let rows = AttachmentRows(userId: session.userId)
+            let sequences = (edited + deleted).map(\.sequence)
+            let hashes = edited.compactMap(\.new).flatMap(\.storedAttachments)
+            var statements = [rows.lock(usedBy: sequences, and: hashes), rows.removeUses(by: sequences)]
             let changed = deleted + edited.filter { $0.new.map($0.old.isSameForModel) == false }
             if !changed.isEmpty { statements.append(removingCompactions(of: changed)) }
             for message in edited { statements += edit(message) }
             if !deleted.isEmpty { statements.append(delete(deleted)) }
+            let uses = edited.flatMap { message in
+                message.new.map { AttachmentRows.uses(by: $0, sequence: message.sequence) } ?? []
+            }
+            let used = Set(uses.map(\.sha256))
+            statements += rows.save(attachments.filter { used.contains($0.key) }, for: uses, isRelative: false)
             for message in edited + deleted {
                 statements += ChangeColumns.record(
                     message.new == nil ? .messageDeleted : .messageEdited, of: message.old.id,
@@ -96,8 +113,9 @@
             }
             statements.append(updatedSession(edited, deleted))
             statements.append(SessionPreview.query(of: number, session.userId))
-            let preview = try await transaction.run(statements).last.flatMap(SessionPreview.init)
-            return preview.map { [$0.update(of: number, session.userId)] } ?? []
+            let results = try await transaction.run(statements)
+            let preview = results.last.flatMap(SessionPreview.init)
+            return (preview.map { [$0.update(of: number, session.userId)] } ?? []) + rows.deleteUnused(results[1])
         }
 
         /// Removes the compactions covering any of these messages: a summary may quote them. A compaction may have left the session

@@ -33,6 +33,8 @@
                     "session \(target.sessionId) already has messages; use a new session for the fork")
             }
             try await copyDetails(to: copy, messageId: messageId)
+            try await ReplyIDs(userId: source.userId, transaction: transaction)
+                .separate(copy, target, fromCopiesOf: number)
             let values: [PostgresValue] = [user, .integer(number), .integer(copy), .integer(end)]
             let copied = try await transaction.run(copyMessages(values))
             _ = transaction.reserveFeedNumbers(copied[1].affectedCount)
@@ -86,6 +88,20 @@
                       WHERE user_id = $1 AND session = $2) AS own
                     WHERE user_id = $1 AND session = $2
                     """, values[0], values[2]),
+                PostgresStatement(
+                    """
+                    INSERT INTO recollect.attachment_use (user_id, sha256, sequence)
+                    SELECT $1, use.sha256, copied.sequence
+                    FROM recollect.message AS m
+                    JOIN recollect.attachment_use AS use ON use.user_id = $1 AND use.sequence = m.sequence
+                    JOIN recollect.scope AS own ON own.user_id = $1 AND own.session = $2 AND own.scope = m.scope
+                    JOIN recollect.scope AS copy ON copy.user_id = $1 AND copy.session = $3
+                      AND copy.agent_id = own.agent_id
+                    JOIN recollect.message AS copied ON copied.user_id = $1 AND copied.session = $3
+                      AND copied.scope = copy.scope AND copied.message_id = m.message_id
+                    WHERE m.user_id = $1 AND m.session = $2 AND m.position <= $4
+                    ON CONFLICT (user_id, sha256, sequence) DO NOTHING
+                    """, parameters: values),
                 // A compaction with messages inserted since before its boundary is not copied: in the fork, they would be covered.
                 PostgresStatement(
                     """

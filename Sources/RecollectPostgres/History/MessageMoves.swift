@@ -7,6 +7,7 @@
         let transaction: PostgresTransaction
 
         private var user: PostgresValue { .bytes(userId.bytes) }
+        private var replies: ReplyIDs { ReplyIDs(userId: userId, transaction: transaction) }
 
         /// Returns the statements to move the messages of a session from a position on to another session, to scopes of the same
         /// agents. They keep their positions.
@@ -139,14 +140,14 @@
 
         // MARK: - IDs used in both sessions
 
-        /// Gives new IDs to messages of a session if another one has their IDs with other content of the same agent. Branches from
-        /// them follow. Deletes those already in the other session with the same content.
+        /// Gives new IDs to messages of a session if another one has their IDs with other content of the same agent. Their streaming
+        /// replies and the branches from them follow. Deletes those already in the other session with the same content.
         /// - Parameter id: The ID of the session, for the new IDs.
         /// - Returns: The position in the other session of each message with an ID of it, by its own position.
         func takeFreeIDs(of source: Int64, _ id: SessionKey, in target: Int64) async throws -> [Int64: Int64] {
             let rows = try await transaction.run(
                 """
-                SELECT m.message_id, m.scope, m.position, other.scope, other.position FROM recollect.message AS m
+                SELECT m.message_id, m.scope, m.position, other.scope, other.position, own.agent_id FROM recollect.message AS m
                 JOIN recollect.scope AS own USING (user_id, session, scope)
                 JOIN recollect.scope AS into_
                   ON into_.user_id = $1 AND into_.session = $3 AND into_.agent_id = own.agent_id
@@ -157,8 +158,8 @@
             var known: [Int64: Int64] = [:]
             for row in 0..<rows.count {
                 let message = Shared(
-                    id: rows.text(row, 0), scope: rows.integer(row, 1), position: rows.integer(row, 2),
-                    otherScope: rows.integer(row, 3))
+                    id: rows.text(row, 0), agentId: rows.text(row, 5), scope: rows.integer(row, 1),
+                    position: rows.integer(row, 2), otherScope: rows.integer(row, 3))
                 known[message.position] = rows.integer(row, 4)
                 try await takeFreeID(message, of: source, id, in: target)
             }
@@ -168,6 +169,7 @@
         /// A message with an ID used in the same agent's scope of the other session.
         private struct Shared {
             let id: String
+            let agentId: String
             let scope: Int64
             let position: Int64
             let otherScope: Int64
@@ -192,9 +194,20 @@
                         WHERE m.user_id = $1 AND m.session = $2 AND m.scope = $3 AND m.position = $4
                         """, parameters: place + [.integer(target), .integer(message.otherScope), .bytes(free.bytes)])
                 ])[0]
-                if others.count == 0 { break }
+                if others.count == 0 {
+                    if try await !replies.hasReply(free, message.agentId, in: [source, target]) { break }
+                    free = ConversationMessage.copyId(of: free, from: id.sessionId)
+                    continue
+                }
                 if (0..<others.count).contains(where: { others.boolean($0, 0) }) {
                     var statements = [
+                        // The other message uses the same attachments.
+                        PostgresStatement(
+                            """
+                            DELETE FROM recollect.attachment_use AS use USING recollect.message AS m
+                            WHERE use.user_id = $1 AND m.user_id = $1 AND m.session = $2 AND m.scope = $3
+                              AND m.position = $4 AND use.sequence = m.sequence
+                            """, parameters: place),
                         PostgresStatement(
                             """
                             UPDATE recollect.session SET first_message = NULL FROM recollect.message AS m
@@ -209,7 +222,8 @@
                     ]
                     if free != message.id { statements.append(renamingBranchPoints(message, to: free, in: source)) }
                     _ = try await transaction.run(statements)
-                    return
+                    return try await replies.follow(
+                        message.id, to: free, of: message.agentId, in: source, id, to: target)
                 }
                 free = ConversationMessage.copyId(of: free, from: id.sessionId)
             }
@@ -221,6 +235,7 @@
                     WHERE user_id = $1 AND session = $2 AND scope = $3 AND position = $4
                     """, parameters: place + [.bytes(free.bytes)]),
             ])
+            try await replies.follow(message.id, to: free, of: message.agentId, in: source, id, to: target)
         }
 
         /// Returns the statement to give the branches after a message the message's new ID.

@@ -48,6 +48,8 @@
         }
 
         private func merge(into target: Int64) async throws {
+            let replies = ReplyIDs(userId: source.userId, transaction: transaction)
+            try await replies.separate(number, source, from: target)
             _ = try await transaction.run([removingMergedCompactions(target)])
             let own = try await moves.positions(of: number)
             let known = try await moves.takeFreeIDs(of: number, source, in: target)
@@ -80,6 +82,7 @@
             }
             statements += renumbering(in: state, target)
             statements += moves.move(from: number, to: target)
+            statements.append(replies.move(from: number, to: target))
             statements.append(movingRemainingCompactions(target))
             statements.append(
                 PostgresStatement(

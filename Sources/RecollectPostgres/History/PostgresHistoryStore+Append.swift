@@ -19,9 +19,10 @@
                 throw RecollectError(
                     .tooLarge, "a batch of \(messages.count) messages is too large; save at most 1,000,000 at once")
             }
+            let (messages, attachments) = messages.separatingAttachments()
             let plan: AppendPlan? = try await performing { database in
                 if let plan = try await appendToKnown(messages, scope, options, database) { return plan }
-                return try await appendAfterReading(messages, scope, options, database)
+                return try await appendAfterReading(messages, attachments, scope, options, database)
             }
             signal.signal()
             for id in plan?.dropped ?? [] {
@@ -37,12 +38,13 @@
             guard !messages.isEmpty, let state = knownStates.state(of: scope), !state.isDiscarded,
                 !(options.adoptsUnassigned && state.unassigned != nil),
                 state.hasPreview || !messages.contains(where: { $0.role == .user }),
+                messages.allSatisfy(\.storedAttachments.isEmpty),
                 // After an obstacle, the state is read.
                 let plan = try? AppendPlan(
                     messages, agentId: scope.agentId, sameRole: options.sameRole, state: state),
                 !plan.rows.isEmpty, plan.dropped.isEmpty
             else { return nil }
-            let insertion = AppendStatement(plan, from: state, scope, options)
+            let insertion = AppendStatement(plan, from: state, scope, options, leases: heldLeases)
             var database = database
             database.retries.conflictCount = 0
             do {
@@ -60,11 +62,13 @@
         }
 
         private func appendAfterReading(
-            _ messages: [ConversationMessage], _ scope: Scope, _ options: AppendOptions, _ database: PostgresDatabase
+            _ messages: [ConversationMessage], _ attachments: [String: Data], _ scope: Scope, _ options: AppendOptions,
+            _ database: PostgresDatabase
         ) async throws -> AppendPlan? {
-            let result = try await database.transaction { transaction in
+            let result = try await transaction(in: database) { transaction in
                 let operation = AppendOperation(
-                    messages: messages, scope: scope, options: options, transaction: transaction)
+                    messages: messages, attachments: attachments, scope: scope, options: options,
+                    transaction: transaction)
                 let result = try await operation.run()
                 return (result.statements, result)
             }
@@ -84,7 +88,8 @@
         }
     }
 
-    /// The statement to save a plan: it updates the session only in the state of the plan, and inserts the messages only then.
+    /// The statement to save a plan: it updates the session only in the state of the plan and with the turn's leases, and inserts the
+    /// messages only then.
     struct AppendStatement {
         let statement: PostgresStatement
         /// The state after it.
@@ -92,7 +97,7 @@
 
         init(
             _ plan: AppendPlan, from old: AppendState, _ scope: Scope, _ options: AppendOptions, feedOffset: Int64 = 0,
-            restores: Bool = true
+            restores: Bool = true, leases: [TurnLease] = []
         ) {
             var state = plan.state
             state.revision = .random(in: 0 ... .max)
@@ -104,9 +109,12 @@
             let usage = usages.reduce(TokenUsage(), +)
             let size = MessageWindow.size(for: options.maxMessages)
             if size == 0 { state.noteEmptyWindow() }
+            let leaseValues = leases.isEmpty ? [] : PostgresLease.values(leases)
+            let leaseQuery = leases.isEmpty ? "" : "lease AS (\(PostgresLease.query(parametersFrom: 33))), "
+            let hasLeases = leases.isEmpty ? "" : "AND (SELECT count(*) FROM lease) = \(leases.count)"
             statement = PostgresStatement(
                 """
-                WITH head AS (
+                WITH \(leaseQuery)head AS (
                   UPDATE recollect.session SET revision = $4, last_position = $5, added = added + $6,
                     message_count = message_count + $6,
                     read_through = CASE WHEN $7 AND read_through >= added THEN added + $6 ELSE read_through END,
@@ -116,6 +124,7 @@
                     input_tokens = input_tokens + $9, output_tokens = output_tokens + $10,
                     cache_creation_tokens = cache_creation_tokens + $11, cache_read_tokens = cache_read_tokens + $12
                   WHERE user_id = $1 AND session = $2 AND revision = $3
+                    \(hasLeases)
                   RETURNING recollect.feed_number() + $13 AS feed
                 ), trimmed AS (
                   UPDATE recollect.scope SET window_start = new.start + $27
@@ -155,7 +164,7 @@
                     .byteArrays(contents.map(\.parts)), .integer(size == 0 ? 1 : 0), .boolean(restores),
                     .integers(usages.map { Int64($0.input) }), .integers(usages.map { Int64($0.output) }),
                     .integers(usages.map { Int64($0.cacheCreation) }), .integers(usages.map { Int64($0.cacheRead) }),
-                ])
+                ] + leaseValues)
             self.state = state
         }
     }

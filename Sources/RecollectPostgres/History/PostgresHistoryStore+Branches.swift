@@ -75,6 +75,7 @@
 
         private var user: PostgresValue { .bytes(session.userId.bytes) }
         var moves: MessageMoves { MessageMoves(userId: session.userId, transaction: transaction) }
+        private var replies: ReplyIDs { ReplyIDs(userId: session.userId, transaction: transaction) }
 
         /// Moves the messages from a position on into a new branch. Returns its key.
         func cut(from position: Int64) async throws -> SessionKey {
@@ -99,7 +100,9 @@
                         .integer(.random(in: 0 ... .max)), .integer(Date().millisecondsSince1970),
                         .bytes(SessionColumns.titleKey(branch.sessionId)), .integer(position)),
                     moves.removingDeletions(in: session, number, from: position),
-                ] + moves.move(from: number, startingAt: position, to: branchNumber))
+                ] + moves.move(from: number, startingAt: position, to: branchNumber)
+                    // Streaming replies follow all messages. Another agent's replies answer earlier questions.
+                    + [replies.move(from: number, to: branchNumber, ofItsAgents: true)])
             try await moves.recount(branchNumber)
             try await moves.recount(number)
             return branch
@@ -126,6 +129,7 @@
                 WHERE session.user_id = $1 AND session.session = $2 AND source.user_id = $1 AND source.session = $3
                   AND source.added > source.read_through
                 """, user, .integer(number), .integer(source))
+            try await replies.separate(source, branch, from: number)
             _ = try await moves.takeFreeIDs(of: source, branch, in: number)
             let messages = try await moves.positions(of: source)
             var statements: [PostgresStatement] = []
@@ -136,7 +140,7 @@
                 ).integer(0, 0)
                 statements += moves.putLast(messages.map { (source, $0) }, after: last)
             }
-            statements += moves.move(from: source, to: number)
+            statements += moves.move(from: source, to: number) + [replies.move(from: source, to: number)]
             statements.append(
                 PostgresStatement(
                     "UPDATE recollect.session SET branch_of = $2 WHERE user_id = $1 AND branch_of = $3", user,

@@ -7,9 +7,11 @@
         @discardableResult
         func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int {
             try messages.checkSavable()
+            let (messages, attachments) = messages.separatingAttachments()
             let ids = messages.map(\.id)
             return try await writing(session) { number, transaction in
-                var operation = try await EditOperation(ids, in: session, number, transaction)
+                var operation = try await EditOperation(
+                    ids, attachments: attachments, in: session, number, transaction)
                 let count = messages.reduce(0) { $0 + operation.replace($1) }
                 return (try await operation.statements(), count)
             } ?? 0
@@ -19,10 +21,12 @@
         @discardableResult
         func edit(_ edits: [MessageEdit], in session: SessionKey) async throws -> [MessageEdit] {
             try edits.map(\.new).checkSavable()
-            let ids = edits.map(\.new.id)
+            let (messages, attachments) = edits.map(\.new).separatingAttachments()
+            let ids = messages.map(\.id)
             return try await writing(session) { number, transaction in
-                var operation = try await EditOperation(ids, in: session, number, transaction)
-                let made = edits.filter { operation.replace($0.new, known: $0.old) > 0 }
+                var operation = try await EditOperation(
+                    ids, attachments: attachments, in: session, number, transaction)
+                let made = zip(edits, messages).filter { operation.replace($1, known: $0.old) > 0 }.map(\.0)
                 return (try await operation.statements(), made)
             } ?? []
         }
@@ -52,6 +56,10 @@
         @discardableResult
         func deleteSession(_ session: SessionKey) async throws -> Bool {
             let user = PostgresValue.bytes(session.userId.bytes)
+            // In a transaction before that of the deletion: a write locks its lease before its session.
+            _ = try await performing {
+                try await $0.write(PostgresLease.removeExpired(of: session.userId, in: session.sessionId))
+            }
             return try await writing(session) { number, transaction in
                 let gone = try await locked(
                     """
@@ -62,7 +70,7 @@
                         WHERE branch.user_id = $1
                       ) SELECT session FROM gone)
                     """, [user, .integer(number)], transaction)
-                let deletions = deleting(gone, of: user)
+                let deletions = try await deleting(gone, of: session.userId, transaction)
                 // A last `sessionRearranged` stays: some missing messages were not deleted with the session.
                 let earlier = PostgresStatement(
                     "DELETE FROM recollect.change WHERE user_id = $1 AND session_id = $2 AND kind <> $3", user,
@@ -77,14 +85,16 @@
             let user = PostgresValue.bytes(userId.bytes)
             let rearranged = HistoryChange.Kind.sessionRearranged.rawValue
             try await performing { database in
-                try await database.transaction { transaction in
+                try await transaction(in: database) { transaction in
+                    _ = try await transaction.run(PostgresLease.removeExpired(of: userId))
                     let found = try await transaction.run(
                         """
                         SELECT EXISTS (SELECT FROM recollect.session WHERE user_id = $1)
                           OR EXISTS (SELECT FROM recollect.change WHERE user_id = $1 AND session_id <> '')
                         """, user)
                     guard found.boolean(0, 0) else { return ([], ()) }
-                    let deletions = deleting(try await locked("user_id = $1", [user], transaction), of: user)
+                    let gone = try await locked("user_id = $1", [user], transaction)
+                    let deletions = try await deleting(gone, of: userId, transaction)
                     let changes = [
                         PostgresStatement(
                             """
@@ -122,11 +132,21 @@
             }
         }
 
-        private func deleting(_ sessions: PostgresValue, of user: PostgresValue) -> [PostgresStatement] {
-            ["message", "compaction", "scope", "tag", "session"].map {
+        /// Returns the statements to delete sessions, after the uses of attachments by their messages were removed.
+        private func deleting(
+            _ sessions: PostgresValue, of userId: String, _ transaction: PostgresTransaction
+        ) async throws -> [PostgresStatement] {
+            let attachments = AttachmentRows(userId: userId)
+            // Its writer must not add a use after this.
+            let lock = PostgresStatement(
+                "SELECT FROM recollect.streaming_reply WHERE user_id = $1 AND session = ANY ($2) ORDER BY reply FOR UPDATE",
+                .bytes(userId.bytes), sessions)
+            let removed = try await transaction.run([lock, attachments.removeUses(inSessions: sessions)])[1]
+            return ["message", "streaming_reply", "compaction", "scope", "tag", "session"].map {
                 PostgresStatement(
-                    "DELETE FROM recollect.\($0) WHERE user_id = $1 AND session = ANY ($2)", user, sessions)
-            }
+                    "DELETE FROM recollect.\($0) WHERE user_id = $1 AND session = ANY ($2)", .bytes(userId.bytes),
+                    sessions)
+            } + attachments.deleteUnused(removed)
         }
     }
 #endif

@@ -1,4 +1,5 @@
 #if Postgres
+    import Foundation
     import RecollectCore
 
     /// The messages of sessions and the windows of agents.
@@ -111,6 +112,19 @@
                     .bytes(session.userId.bytes), .bytes(session.sessionId.bytes))
             }
             return ChatVersion(rawValue: rows.count > 0 ? "\(rows.integer(0, 0)) \(rows.integer(0, 1))" : "")
+        }
+
+        /// Returns the bytes of an attachment: see `HistoryStore`.
+        func attachment(sha256: String, userId: String) async throws -> Data {
+            guard Attachment.isHash(sha256) else { throw Attachment.missing(sha256) }
+            let rows = try await performing { try await $0.run(AttachmentRows(userId: userId).read(sha256)) }
+            guard rows.count > 0 else { throw Attachment.missing(sha256) }
+            var bytes = Data()
+            for row in 0..<rows.count { rows.withBytes(row, 0) { bytes.append(contentsOf: $0) } }
+            guard Attachment.sha256(of: bytes) == sha256 else {
+                throw RecollectError(.damaged, "the bytes of the attachment \(sha256) do not match its hash")
+            }
+            return bytes
         }
     }
 #endif

@@ -13,9 +13,13 @@
         let database: PostgresDatabase
         /// The longest time a read of the change feed waits for transactions that began before those of saved changes.
         let feedWaitingTime: Duration
+        /// The time after which the reply of a server that renews nothing is saved as interrupted.
+        let replyLease: Duration
         let knownStates = KnownStates()
         /// Signals writes of this process.
         let signal = Signal()
+        /// Signals leases of turns released in this process.
+        let leaseSignal = Signal()
         private let isChecked = Locked(false)
 
         /// Creates a store for a database. Nothing is read before the first use.
@@ -23,12 +27,15 @@
         ///   - address: The address of the database.
         ///   - feedWaitingTime: The longest time a read of the change feed waits for transactions that began before those of saved
         ///     changes. Later, it returns the changes before them.
+        ///   - replyLease: The time after which the streaming reply of a server that has ended, or does not reach the database, is
+        ///     saved as interrupted.
         ///   - logger: The logger of this store. Message bodies are never logged.
         init(
-            _ address: PostgresAddress, feedWaitingTime: Duration = .seconds(1),
+            _ address: PostgresAddress, feedWaitingTime: Duration = .seconds(1), replyLease: Duration = .seconds(30),
             logger: Logger = Logger(label: "recollect")
         ) {
             self.feedWaitingTime = feedWaitingTime
+            self.replyLease = replyLease
             events = StoreEvents(logger: logger)
             database = PostgresDatabase(pool: PostgresPool(address))
         }
@@ -73,7 +80,7 @@
             _ body: (Int64, PostgresTransaction) async throws -> (statements: [PostgresStatement], value: Value)
         ) async throws -> Value? {
             let value: Value? = try await performing { database in
-                try await database.transaction { transaction in
+                try await transaction(in: database) { transaction in
                     let creation = createdAt.map { [SessionColumns.insertion(of: session, createdAt: $0)] } ?? []
                     let results = try await transaction.run(creation + [SessionColumns.lock(session)])
                     guard let locked = results.last, locked.count == 1 else {

@@ -13,6 +13,11 @@
     ///   any other. Equal contents have equal columns: see `MessageColumns`.
     /// - `sequence` is a number of the change feed: see `feed_number`. `change` has all changes other than added messages, only the
     ///   last of each kind and subject.
+    /// - `turn_lease` has the leases of running and waiting turns, `turn_queue` the last number given in a session.
+    /// - `streaming_reply` has replies by random numbers, in the order of `begun`. `text` is the growing text after the `parts`. Their
+    ///   writers renew `leased_until`. `turn_token` is the number of the lease of the turn that has begun a reply.
+    /// - Attachments belong to a user, by the hexadecimal digits of their hash. `attachment_use` has the `sequence` of each message
+    ///   with one of them, and the negative number of each streaming reply.
     enum PostgresSchema {
         /// A step from one version of the schema to the next.
         struct Migration {
@@ -23,7 +28,10 @@
         /// The version of this code.
         static var version: Int64 { Int64(migrations.count) }
 
-        static let migrations = [Migration(version: 1, statements: sessions + messages + [compactions] + feed)]
+        static let migrations = [
+            Migration(
+                version: 1, statements: sessions + messages + [compactions] + turns + replies + attachments + feed)
+        ]
 
         /// The number of partitions of the tables of sessions and of messages. Autovacuum cleans each by itself.
         private static let partitionCount = 16
@@ -142,6 +150,80 @@
               PRIMARY KEY (user_id, session, scope, compaction)
             )
             """
+
+        private static let turns = [
+            """
+            CREATE TABLE recollect.turn_queue (
+              user_id bytea NOT NULL,
+              session_id bytea NOT NULL,
+              last_token bigint NOT NULL,
+              PRIMARY KEY (user_id, session_id)
+            ) WITH (fillfactor = 85)
+            """,
+            """
+            CREATE TABLE recollect.turn_lease (
+              user_id bytea NOT NULL,
+              session_id bytea NOT NULL,
+              token bigint NOT NULL,
+              expires_at timestamptz NOT NULL,
+              PRIMARY KEY (user_id, session_id, token)
+            ) WITH (fillfactor = 50)
+            """,
+        ]
+
+        private static let replies = [
+            """
+            CREATE TABLE recollect.streaming_reply (
+              user_id bytea NOT NULL,
+              reply bigint NOT NULL,
+              session bigint NOT NULL,
+              agent_id bytea NOT NULL,
+              message_id bytea NOT NULL,
+              role bytea NOT NULL,
+              timestamp bigint NOT NULL,
+              metadata bytea,
+              unknown_fields bytea,
+              text bytea,
+              parts bytea,
+              begun bigint NOT NULL,
+              leased_until timestamptz NOT NULL,
+              turn_token bigint,
+              PRIMARY KEY (user_id, reply)
+            ) WITH (fillfactor = 50)
+            """,
+            "CREATE INDEX streaming_reply_by_session ON recollect.streaming_reply (user_id, session)",
+        ]
+
+        private static let attachments = [
+            """
+            CREATE TABLE recollect.attachment (
+              user_id bytea NOT NULL,
+              sha256 bytea NOT NULL,
+              byte_count bigint NOT NULL,
+              PRIMARY KEY (user_id, sha256)
+            ) WITH (fillfactor = 85)
+            """,
+            """
+            CREATE TABLE recollect.attachment_part (
+              user_id bytea NOT NULL,
+              sha256 bytea NOT NULL,
+              part bigint NOT NULL,
+              bytes bytea NOT NULL,
+              PRIMARY KEY (user_id, sha256, part)
+            )
+            """,
+            // Most attachments are compressed already.
+            "ALTER TABLE recollect.attachment_part ALTER COLUMN bytes SET STORAGE EXTERNAL",
+            """
+            CREATE TABLE recollect.attachment_use (
+              user_id bytea NOT NULL,
+              sha256 bytea NOT NULL,
+              sequence bigint NOT NULL,
+              PRIMARY KEY (user_id, sha256, sequence)
+            )
+            """,
+            "CREATE INDEX attachment_use_by_message ON recollect.attachment_use (user_id, sequence)",
+        ]
 
         /// `feed_number` returns the first number of the current transaction, which has 2^21 of them. `feed_end` returns the end of
         /// the part that no transaction can add to anymore: all transactions with lower numbers have ended. Numbers of a sequence

@@ -11,7 +11,7 @@
         struct Retries: Sendable {
             /// The number of repetitions after conflicts with other transactions: serialization failures and deadlocks.
             var conflictCount = 10
-            /// The time for repetitions while the server is not reachable, or its successor is not known yet.
+            /// The time for repetitions while the server is not reachable, has no free connection, or its successor is not known yet.
             var unavailableTime: Duration = .seconds(10)
             /// The pause before the first repetition, doubled before each further one, up to a second.
             var pause: Duration = .milliseconds(10)
@@ -137,7 +137,9 @@
                 if failure.isConflict {
                     conflictCount += 1
                     if conflictCount > retries.conflictCount { throw failure.error(at: pool.address.description) }
-                } else if !(failure.isOutcomeUnknown || failure.isStandby) || ContinuousClock.now + pause > deadline {
+                } else if !(failure.isOutcomeUnknown || failure.isStandby || failure.isServerFull)
+                    || ContinuousClock.now + pause > deadline
+                {
                     throw failure.error(at: pool.address.description)
                 }
                 // Transactions in conflict must not meet again.

@@ -12,6 +12,11 @@
         /// Statements see what other transactions have committed before them, also where the default of the database differs.
         static let begin = PostgresStatement("BEGIN ISOLATION LEVEL READ COMMITTED")
 
+        /// Reads the number of the transaction, and limits the time between two statements: the locks of a server that was stopped
+        /// must not last.
+        private static let number = PostgresStatement(
+            "SELECT pg_current_xact_id()::text::bigint, set_config('idle_in_transaction_session_timeout', '10s', true)")
+
         private let connection: PostgresConnection
         private let state = Locked(State())
 
@@ -29,7 +34,7 @@
                 return !state.hasBegun
             }
             guard isFirst else { return try await connection.run(statements) }
-            let beginning = [Self.begin, PostgresStatement("SELECT pg_current_xact_id()::text::bigint")]
+            let beginning = [Self.begin, Self.number]
             let results = try await connection.run(beginning + statements)
             let number = results[1].integer(0, 0)
             state.withLock { $0.number = number }

@@ -103,12 +103,8 @@ struct AttachmentFiles: AttachmentSaving {
     }
 
     func read(_ sha256: String) throws -> Data {
-        // A message may have any text as a hash. It must stay readable.
-        guard Self.isHash(sha256) else {
-            throw RecollectError(
-                .notFound,
-                "this store has no attachment \(sha256.prefix(80)): that is not a SHA-256 hash in lowercase hex digits")
-        }
+        // A name from a row or a caller is used in a path only if it is a hash.
+        guard Attachment.isHash(sha256) else { throw Attachment.missing(sha256) }
         let bytes: Data
         do {
             bytes = try Data(contentsOf: url(of: sha256))
@@ -122,7 +118,7 @@ struct AttachmentFiles: AttachmentSaving {
     }
 
     func has(_ sha256: String) -> Bool {
-        Self.isHash(sha256) && access(url(of: sha256).path, R_OK) == 0
+        Attachment.isHash(sha256) && access(url(of: sha256).path, R_OK) == 0
     }
 
     /// Whether the file of a hash has the bytes of its name.
@@ -132,7 +128,7 @@ struct AttachmentFiles: AttachmentSaving {
     }
 
     func remove(_ sha256: String) throws {
-        guard Self.isHash(sha256) else { return }
+        guard Attachment.isHash(sha256) else { return }
         let url = url(of: sha256)
         let folder = url.deletingLastPathComponent()
         try HistoryFiles.onDisk(url, doing: "remove the attachment") {
@@ -163,7 +159,7 @@ struct AttachmentFiles: AttachmentSaving {
             try OpenFolder(path: directory.path).names().sorted().flatMap { name -> [(String, Int)] in
                 let folder = directory.appendingPathComponent(name)
                 guard name.utf8.count == 2, HistoryFiles.isFolder(folder.path) else { return [] }
-                return try OpenFolder(path: folder.path).names().filter(Self.isHash)
+                return try OpenFolder(path: folder.path).names().filter(Attachment.isHash)
                     .map { ($0, OpenFile.size(at: url(of: $0).path)) }
             }
         }
@@ -171,11 +167,6 @@ struct AttachmentFiles: AttachmentSaving {
 
     private func url(of hash: String) -> URL {
         directory.appendingPathComponent(String(hash.prefix(2))).appendingPathComponent(hash)
-    }
-
-    /// Whether a text is a hash. A name from a row or a caller is used in a path only if it is a hash.
-    static func isHash(_ text: String) -> Bool {
-        text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }
 }
 
@@ -203,7 +194,7 @@ final class AttachmentMemory: AttachmentSaving {
 
     func read(_ sha256: String) throws -> Data {
         guard let bytes = kept.withLock({ $0[sha256] }) else {
-            throw RecollectError(.notFound, "the attachment \(sha256) is not in this store")
+            throw Attachment.missing(sha256)
         }
         return bytes
     }

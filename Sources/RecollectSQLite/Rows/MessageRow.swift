@@ -118,3 +118,9 @@ enum MessageRow {
         }
     }
 }
+
+extension MessageChecksum {
+    /// The columns covered by the checksum of a row, in this order: not the owner, the ID and the position, which change with
+    /// moves of messages and are in indexes, too.
+    static let columns = ["role", "timestamp", "text", "parts", "metadata", "unknown_fields"]
+}

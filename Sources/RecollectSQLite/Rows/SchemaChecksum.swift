@@ -1,4 +1,5 @@
 import GRDB
+import RecollectCore
 
 /// The checksum of the schema, stored in the header of the database.
 enum SchemaChecksum {

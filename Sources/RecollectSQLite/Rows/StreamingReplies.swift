@@ -270,29 +270,3 @@ enum StreamingReplies {
             message: message)
     }
 }
-
-extension [ContentPart] {
-    /// Returns the parts of a reply with the rest of an earlier state that continues their texts: a UI has saved more of
-    /// them. A UI without tools may have the later texts in its first one: these are not repeated, and its
-    /// rest is put behind the last of them.
-    func keepingLongerText(of earlier: [ContentPart]) -> [ContentPart] {
-        let (text, longer) = (compactMap(\.text).joined(), earlier.compactMap(\.text).joined())
-        if text.continues(longer) { return self }
-        let last = lastIndex { $0.text?.isBlank == false } ?? firstIndex { $0.text != nil }
-        if let last, let end = self[last].text, longer.continues(text) {
-            var rest = longer.unicodeScalars[...]
-            for _ in text.withoutWhiteSpace { rest = rest.drop(while: \.properties.isWhitespace).dropFirst() }
-            let space = end.unicodeScalars.reversed().prefix(while: \.properties.isWhitespace).reversed()
-            var parts = self
-            parts[last] = .text(end + String(rest.trimmingPrefix(space)))
-            return parts
-        }
-        // The texts go on in another way.
-        return zip(indices, self).map { index, part in
-            guard index < earlier.count, let text = part.text, let longer = earlier[index].text,
-                longer.utf8.starts(with: text.utf8)
-            else { return part }
-            return earlier[index]
-        }
-    }
-}

@@ -1,3 +1,5 @@
+import RecollectCore
+
 /// A table with rows that cannot be derived from others. It is recognized by its rows alone: interior pages, roots
 /// and the schema may be missing.
 ///
@@ -75,10 +77,10 @@ enum SalvagedEntry {
             self = .named(record.integer(0), name: name, record.integer(2))
         case [.integer, .integer, .integer]: self = .position(scope: record.integer(0), sequence: record.integer(2))
         case [.integer, .text]:
-            guard let tag = record.text(1), !AttachmentFiles.isHash(tag) else { return nil }
+            guard let tag = record.text(1), !Attachment.isHash(tag) else { return nil }
             self = .tag(session: record.integer(0), tag)
         case [.text, .integer]:
-            guard let tag = record.text(0), !AttachmentFiles.isHash(tag), !Self.settingsOfFTS5.contains(tag),
+            guard let tag = record.text(0), !Attachment.isHash(tag), !Self.settingsOfFTS5.contains(tag),
                 !Self.isMigration(tag, record.integer(1))
             else { return nil }
             self = .tag(session: record.integer(1), tag)

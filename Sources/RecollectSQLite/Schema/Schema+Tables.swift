@@ -193,6 +193,18 @@ extension Schema {
         CREATE INDEX compaction_by_boundary ON compaction (boundary);
         """
 
+    /// The leases of running and waiting turns (`SQLiteLease`), in the order of `token`. A token is never reused: a late turn must not
+    /// take another one's lease for its own.
+    static let turnLeases = """
+        CREATE TABLE turn_lease (
+          token INTEGER PRIMARY KEY AUTOINCREMENT,
+          user_id TEXT NOT NULL,
+          session_id TEXT NOT NULL,
+          expires_at INTEGER NOT NULL,
+          writer TEXT NOT NULL
+        );
+        """
+
     /// The times of messages in the order of their session (`MessageSortKey`): `placed_at` is `NULL` for a message's own
     /// timestamp. Sessions of several agents are sorted by them. Those with branches keep their order: the positions
     /// show where a branch begins.

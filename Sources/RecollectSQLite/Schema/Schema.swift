@@ -20,6 +20,7 @@ enum Schema {
         migrator.registerMigration("2 changed message") { try $0.execute(sql: changedMessage) }
         migrator.registerMigration("3 compactions") { try $0.execute(sql: compactions) }
         migrator.registerMigration("4 session order") { try $0.execute(sql: sessionOrder) }
+        migrator.registerMigration("5 turn leases") { try $0.execute(sql: turnLeases) }
         return migrator
     }
 

@@ -224,3 +224,12 @@ struct ChatMessageLocations {
         owners?.values.contains { $0.messageId.hasSameBytes(as: id) && $0.agentId.hasSameBytes(as: agentId) } ?? false
     }
 }
+
+extension ChatMessageEdits {
+    /// Creates the edits of a message with a sequence number, and reads the message. Returns `nil` if there is
+    /// none.
+    init?(_ sequence: SequenceNumber, _ db: Database) throws {
+        guard let message = try MessageQueries.message(sequence, db) else { return nil }
+        self.init(message)
+    }
+}

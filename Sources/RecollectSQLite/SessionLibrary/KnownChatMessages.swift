@@ -1,36 +1,6 @@
 import Foundation
 import RecollectCore
 
-/// An entry as last shown or saved by a session storage.
-struct KnownChatMessage: Sendable {
-    let hash: ChatMessageHash
-    /// The entry in full, or `nil` if only its hashes are known.
-    let entry: ChatMessage?
-
-    /// Whether the text, the role, the type and the tool of an entry are the same.
-    func hasSameContent(as other: ChatMessage) -> Bool { hash.hasSameContent(as: ChatMessageHash(other)) }
-
-    /// Whether the content of an entry is the same, apart from white space.
-    func hasSameText(as other: ChatMessage) -> Bool {
-        if hasSameContent(as: other) { return true }
-        guard let entry, isContinued(by: other) else { return false }
-        return entry.content.continues(other.content)
-    }
-
-    /// Whether a text continues the text of the entry, known in full and not blank.
-    func isContinued(by other: ChatMessage) -> Bool {
-        guard let text = entry?.content, !text.isBlank else { return false }
-        return other.content.continues(text)
-    }
-}
-
-extension [KnownChatMessage] {
-    /// Whether one of them has the ID and the content of an entry.
-    func show(_ entry: ChatMessage) -> Bool {
-        contains { $0.hash.id == entry.id && $0.hasSameContent(as: entry) }
-    }
-}
-
 /// A session storage's memory of a session's entries.
 enum KnownChatMessages: Sendable {
     /// The transcript as it was shown or saved.

@@ -103,8 +103,3 @@ extension MessageType {
         [.toolUse, .toolResult, .toolError, .toolDenied].contains(self)
     }
 }
-
-extension ChatMessage {
-    /// The ID of the tool call, if it is not the ID of the entry.
-    var callId: String? { metadata["toolCallId"]?.stringValue }
-}

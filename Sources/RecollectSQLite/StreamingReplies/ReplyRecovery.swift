@@ -12,21 +12,23 @@ struct ReplyRecovery: Sendable {
     func run(for names: some Sequence<String>, _ db: Database, _ cache: WriterCache) throws -> [StoreEvent] {
         var events: [StoreEvent] = []
         for writer in names where writers.hasEnded(writer) {
-            for row in try StreamingReplies.all(of: writer, db) {
-                let message = try row.message.asInterrupted.savingAttachments(in: attachments)
-                let ending = EndReplyOperation(
-                    reply: row.id, message: message, isAppended: true, scope: row.scope, maxMessages: nil,
-                    retention: retention)
-                // Nothing is trimmed, so no attachment loses its last use.
-                if let saved = try ending.run(db, cache).saved {
-                    events.append(
-                        StoreEvent(kind: .interruptedReply, scope: row.scope, messageId: saved.message.id))
-                }
-            }
+            for row in try StreamingReplies.all(of: writer, db) { events += try save(row, db, cache) }
             try StreamingReplies.delete(writer: writer, db)
             try writers.remove(writer)
         }
         return events
+    }
+
+    /// Saves a streaming reply. Returns the event to post after the commit.
+    func save(_ row: StreamingReplies.Row, _ db: Database, _ cache: WriterCache) throws -> [StoreEvent] {
+        let message = try row.message.asInterrupted.savingAttachments(in: attachments)
+        let ending = EndReplyOperation(
+            reply: row.id, message: message, isAppended: true, scope: row.scope, maxMessages: nil,
+            retention: retention)
+        // Nothing is trimmed, so no attachment loses its last use.
+        return try ending.run(db, cache).saved.map {
+            [StoreEvent(kind: .interruptedReply, scope: row.scope, messageId: $0.message.id)]
+        } ?? []
     }
 
     /// Returns the names of all writers with a streaming reply or a lock file.

@@ -98,6 +98,11 @@ public final class PerUserChatStorage: ChatStorage {
         try await store(of: userId).streamingReplies(userId: userId, sessionId: sessionId)
     }
 
+    /// Waits for the lease of a session in the user's store; `nil` if the store gives no leases.
+    public func lease(userId: String, sessionId: String) async throws -> TurnLease? {
+        try await store(of: userId).lease(userId: userId, sessionId: sessionId)
+    }
+
     /// Returns the session's version in the user's store; `nil` if the store has no versions.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await store(of: userId).version(userId: userId, sessionId: sessionId)

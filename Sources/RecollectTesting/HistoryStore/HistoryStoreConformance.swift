@@ -15,7 +15,8 @@ public enum HistoryStoreConformance {
         + DeletionChecks.all
         + ForkChecks.all
         + ListChecks.all + DetailChecks.all + EditChecks.all + MoveChecks.all + BranchChecks.all + DiscardChecks.all
-        + ReplyChecks.all + ChangeChecks.all + SearchChecks.all + SearchPageChecks.all + TenantChecks.all
+        + ReplyChecks.all + LeaseChecks.all + ChangeChecks.all + SearchChecks.all + SearchPageChecks.all
+        + TenantChecks.all
         + ReopeningChecks.all
 
     /// Runs all checks one at a time and returns a report.

@@ -33,10 +33,12 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
     public static let evicts = StoreCapabilities(rawValue: 1 << 9)
     /// The fixture can make the root unavailable and available again. (For a `WorkspaceProvider`)
     public static let losesRoot = StoreCapabilities(rawValue: 1 << 10)
+    /// The store gives leases of turns. (For a `HistoryStore`)
+    public static let leases = StoreCapabilities(rawValue: 1 << 11)
 
     /// The promises a store in memory can keep; the default of `run(capabilities:make:)`.
     public static let standard: StoreCapabilities = [
-        .concurrent, .dropsSameRole, .keepsUnknownFields, .keepsNUL, .retainsTrimmedMessages,
+        .concurrent, .dropsSameRole, .keepsUnknownFields, .keepsNUL, .retainsTrimmedMessages, .leases,
     ]
     /// All promises of a history's store.
     public static let all: StoreCapabilities = [.standard, .persistent, .sharesLocation, .durable]
@@ -46,6 +48,7 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
         (.keepsNUL, "keepsNUL"), (.persistent, "persistent"),
         (.sharesLocation, "sharesLocation"), (.durable, "durable"),
         (.retainsTrimmedMessages, "retainsTrimmedMessages"), (.evicts, "evicts"), (.losesRoot, "losesRoot"),
+        (.leases, "leases"),
     ]
 }
 

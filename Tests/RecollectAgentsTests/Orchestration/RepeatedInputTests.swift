@@ -17,7 +17,7 @@ struct RepeatedInputTests {
             try await finish.wait()
             say(.textDelta("re \(input.text)"))
         }
-        return Orchestrator(agents: [agent], store: store, maxMessages: nil)
+        return Orchestrator(agents: [agent], store: store.withoutLeases, maxMessages: nil)
     }
 
     /// An orchestrator whose agent must not get the question.
@@ -26,7 +26,7 @@ struct RepeatedInputTests {
             #expect(input.id != question.id, "the agent is asked twice")
             say(.textDelta("re \(input.text)"))
         }
-        return Orchestrator(agents: [agent], store: store, maxMessages: maxMessages)
+        return Orchestrator(agents: [agent], store: store.withoutLeases, maxMessages: maxMessages)
     }
 
     private static func checkRefused(_ input: AgentInput, by orchestrator: Orchestrator) async {
@@ -318,9 +318,9 @@ struct RepeatedInputTests {
         arguments: [AnyStore.memory, .file, .deviceInMemory, .device], [0, nil])
     func answeredDuringClassification(_ kind: AnyStore, choice: Int?) async throws {
         try await kind.with { store, reopen in
-            let first = Orchestrator(agents: Self.agents, classifier: Choosing(index: 1), store: store)
+            let first = Orchestrator(agents: Self.agents, classifier: Choosing(index: 1), store: store.withoutLeases)
             let classifier = Choosing(index: choice) { try await first.say(Self.question) }
-            let second = Orchestrator(agents: Self.agents, classifier: classifier, store: try reopen())
+            let second = Orchestrator(agents: Self.agents, classifier: classifier, store: try reopen().withoutLeases)
             let events = try await second.say(Self.question)
             #expect(events.announced?.agentId == "two")
             #expect(try await reopen().all("two").last == events.reply)
@@ -338,14 +338,14 @@ struct RepeatedInputTests {
             try await finish.wait()
             say(.textDelta("re one"))
         }
-        let first = Orchestrator(agents: [slow], store: store)
+        let first = Orchestrator(agents: [slow], store: store.withoutLeases)
         let turn = Locked<Task<[AgentEvent], any Error>?>(nil)
         let classifier = Choosing(index: 0) {
             turn.withLock { $0 = Task { try await first.say(Self.question) } }
             try await hasBegun.wait()
         }
         await Self.checkRefused(
-            Self.question, by: Orchestrator(agents: Self.agents, classifier: classifier, store: store))
+            Self.question, by: Orchestrator(agents: Self.agents, classifier: classifier, store: store.withoutLeases))
         finish.open()
         #expect(try await turn.withLock { $0 }?.value.reply?.text == "re one")
         #expect(try await store.all("one").isEmpty)

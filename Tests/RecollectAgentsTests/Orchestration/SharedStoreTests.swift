@@ -66,6 +66,51 @@ struct SharedStoreTests {
     }
 
     @Test(
+        "Two orchestrators of one history answer in turns, in the order of their questions", arguments: [true, false])
+    func leases(isWrapped: Bool) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func makeStore() -> any ChatStorage {
+            let store = DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "user")
+            return isWrapped ? CachingChatStorage(wrapping: store) : store
+        }
+        let (hasBegun, finish) = (Gate(), Gate())
+        let waiting = ScriptedAgent { input, _, say in
+            hasBegun.open()
+            try await finish.wait()
+            say(.textDelta("re \(input.text)"))
+        }
+        let first = Orchestrator(agents: [waiting], store: makeStore())
+        let given = Locked<[String]>([])
+        let echo = ScriptedAgent { input, history, say in
+            given.withLock { $0 = history.map(\.text) }
+            say(.textDelta("re \(input.text)"))
+        }
+        let second = Orchestrator(agents: [echo], store: makeStore())
+        let stopped = Orchestrator(agents: [echo], store: makeStore())
+        func route(_ input: AgentInput, to orchestrator: Orchestrator) -> AsyncThrowingStream<AgentEvent, any Error> {
+            orchestrator.route(input, userId: "user", sessionId: "session")
+        }
+        let one = route(.text("one", id: "1"), to: first)
+        try await hasBegun.wait()
+        let canceled = route("three", to: stopped)
+        let two = route("two", to: second)
+        // It waits for the reply that streams, and the agent is not asked again.
+        let again = route(.text("one", id: "1"), to: second)
+        await stopped.stop(userId: "user", sessionId: "session")
+        finish.open()
+        for (stream, reply) in [(one, "re one"), (two, "re two"), (again, "re one")] {
+            var events: [AgentEvent] = []
+            for try await event in stream { events.append(event) }
+            #expect(events.reply?.text == reply)
+        }
+        await #expect(throws: CancellationError.self) { for try await _ in canceled {} }
+        let saved = try await makeStore().all()
+        #expect(saved.map(\.text) == ["one", "re one", "two", "re two"])
+        #expect(!saved.contains { $0.isInterrupted })
+        #expect(given.withLock { $0 } == ["one", "re one"])
+    }
+
+    @Test(
         "A full disk throws and keeps the reported turns, and turns continue when space is available",
         .needs(.tinyDisk), .serialized, arguments: [true, false])
     func fullDisk(isHistory: Bool) async throws {

@@ -73,3 +73,75 @@ actor FourMethods: ChatStorage {
             })
     }
 }
+
+/// A store that gives no leases: turns of several orchestrators in one session run concurrently.
+struct LeaselessStorage: ChatStorage {
+    let storage: any ChatStorage
+
+    func fetch(
+        userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> [ConversationMessage] {
+        try await storage.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+        try await storage.compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    func compact(
+        _ messages: [ConversationMessage], into summary: String, by author: String, after previousId: String?,
+        userId: String, sessionId: String, agentId: String
+    ) async throws -> Compaction {
+        try await storage.compact(
+            messages, into: summary, by: author, after: previousId, userId: userId, sessionId: sessionId,
+            agentId: agentId)
+    }
+
+    func compactions(userId: String, sessionId: String, agentId: String) async throws -> [Compaction] {
+        try await storage.compactions(userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    func removeCompaction(_ id: String, userId: String, sessionId: String, agentId: String) async throws -> Bool {
+        try await storage.removeCompaction(id, userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    func save(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        try await storage.save(
+            message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func saveMessages(
+        _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        try await storage.saveMessages(
+            messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
+        try await storage.fetchAllChats(userId: userId, sessionId: sessionId)
+    }
+
+    func beginReply(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> StreamingReply? {
+        try await storage.beginReply(
+            message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func streamingReplies(userId: String, sessionId: String) async throws -> [AgentMessage] {
+        try await storage.streamingReplies(userId: userId, sessionId: sessionId)
+    }
+
+    func version(userId: String, sessionId: String) async throws -> ChatVersion? {
+        try await storage.version(userId: userId, sessionId: sessionId)
+    }
+
+    var preservesContent: Bool { storage.preservesContent }
+}
+
+extension ChatStorage {
+    /// The store without leases.
+    var withoutLeases: any ChatStorage { LeaselessStorage(storage: self) }
+}

@@ -49,9 +49,9 @@ struct TwoOrchestratorsTests {
             DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "user", sameRole: .keep)
         }
         let (hasBegun, finish) = (Gate(), Gate())
-        let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: stores[0])
+        let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: stores[0].withoutLeases)
         let echo = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
-        let quick = Orchestrator(agents: [echo], store: stores[1])
+        let quick = Orchestrator(agents: [echo], store: stores[1].withoutLeases)
         let one = Task { await TurnResult(.text("one", id: "one"), to: slow) }
         try await hasBegun.wait()
         _ = await TurnResult(.text("two", id: "two"), to: quick)
@@ -84,7 +84,7 @@ struct TwoOrchestratorsTests {
         for session in ["other", agent.id] {
             try await history.moveSession(SessionKey(userId: "user", sessionId: session), to: "session")
         }
-        let orchestrator = Orchestrator(agents: [agent], store: store)
+        let orchestrator = Orchestrator(agents: [agent], store: store.withoutLeases)
         for question in try await store.all().filter({ $0.role == .user }) {
             let reply = await TurnResult(.text(question.text, id: question.id), to: orchestrator).events.reply
             #expect(reply?.text == "re \(question.text)")
@@ -96,7 +96,7 @@ struct TwoOrchestratorsTests {
         let history = SQLiteHistoryStore.inMemory()
         let store = DeviceChatStorage(history: history, userId: "user")
         let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
-        let orchestrator = Orchestrator(agents: [agent], store: store)
+        let orchestrator = Orchestrator(agents: [agent], store: store.withoutLeases)
         try await store.saveMessages(
             [
                 ConversationMessage(id: "q", role: .user, text: "here"),
@@ -127,7 +127,7 @@ struct TwoOrchestratorsTests {
             DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "user")
         }
         let whole = ScriptedAgent { _, _, say in say(.textDelta("the whole answer")) }
-        let quick = Orchestrator(agents: [whole], store: stores[0])
+        let quick = Orchestrator(agents: [whole], store: stores[0].withoutLeases)
         let partial = ScriptedAgent { _, _, say in
             say(.textDelta("a part"))
             throw RecollectError(.unreadable, "the model failed")
@@ -163,7 +163,7 @@ struct TwoOrchestratorsTests {
         let other = Locked<TurnResult?>(nil)
         pausing.pause(at: point) {
             let result = await TurnResult(
-                .text("one", id: "one"), to: Orchestrator(agents: [partial], store: store))
+                .text("one", id: "one"), to: Orchestrator(agents: [partial], store: store.withoutLeases))
             other.withLock { $0 = result }
         }
         let late = Orchestrator(agents: [ScriptedAgent.echo()], store: pausing)
@@ -181,7 +181,7 @@ struct TwoOrchestratorsTests {
         arguments: AnyStore.allCases.filter { $0 != .fourMethods })  // That store does not know its IDs.
     func savedAgain(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
-            let other = Orchestrator(agents: [ScriptedAgent.echo()], store: store, maxMessages: nil)
+            let other = Orchestrator(agents: [ScriptedAgent.echo()], store: store.withoutLeases, maxMessages: nil)
             for text in ["one", "1", "2", "3", "4", "5"] { _ = await TurnResult(.text(text, id: text), to: other) }
             let pausing = PausingStorage.over(try reopen(), throwsWhereCancelled: false)
             // Just after the input is saved.
@@ -203,7 +203,7 @@ struct TwoOrchestratorsTests {
         try await kind.with { store, reopen in
             let hasBegun = Gate()
             let finish = Gate()
-            let first = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store)
+            let first = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store.withoutLeases)
             let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
             let second = Orchestrator(
                 agents: [
@@ -233,7 +233,7 @@ struct TwoOrchestratorsTests {
     func ownID(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let (hasBegun, finish) = (Gate(), Gate())
-            let first = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store)
+            let first = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store.withoutLeases)
             let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
             let second = Orchestrator(agents: [ScriptedAgent.echo()], store: pausing)
             let one = Locked<Task<TurnResult, Never>?>(nil)
@@ -260,8 +260,8 @@ struct TwoOrchestratorsTests {
     func sameInputStreams(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let (hasBegun, finish) = (Gate(), Gate())
-            let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store)
-            let quick = Orchestrator(agents: [ScriptedAgent.echo()], store: try reopen())
+            let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store.withoutLeases)
+            let quick = Orchestrator(agents: [ScriptedAgent.echo()], store: try reopen().withoutLeases)
             let first = Task { await TurnResult(.text("one", id: "one"), to: slow) }
             try await hasBegun.wait()
             let second = await TurnResult(.text("one", id: "one"), to: quick)
@@ -279,14 +279,15 @@ struct TwoOrchestratorsTests {
         try await kind.with { store, reopen in
             let (hasBegun, finish) = (Gate(), Gate())
             let echo = Orchestrator(
-                agents: [ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }], store: try reopen())
-            let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store)
+                agents: [ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }],
+                store: try reopen().withoutLeases)
+            let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store.withoutLeases)
             let late = Task { await TurnResult(.text("one", id: "one"), to: slow) }
             try await hasBegun.wait()
             _ = await TurnResult(.text("one", id: "one"), to: echo)
             // The second input is saved, and the late reply to the first follows it.
             let (isAsked, go) = (Gate(), Gate())
-            let other = Orchestrator(agents: [Self.waiting(isAsked, go)], store: try reopen())
+            let other = Orchestrator(agents: [Self.waiting(isAsked, go)], store: try reopen().withoutLeases)
             let second = Task { await TurnResult(.text("two", id: "two"), to: other) }
             try await isAsked.wait()
             finish.open()
@@ -316,7 +317,8 @@ struct TwoOrchestratorsTests {
                     { @Sendable in
                         let agent = Self.waiting(gates.0, gates.1)
                         return await TurnResult(
-                            .text(id, id: id), to: Orchestrator(agents: [agent], store: store, maxMessages: window))
+                            .text(id, id: id),
+                            to: Orchestrator(agents: [agent], store: store.withoutLeases, maxMessages: window))
                     }
                 }
                 let one = Task(operation: turns[0])
@@ -326,7 +328,7 @@ struct TwoOrchestratorsTests {
                 gates[0].1.open()
                 _ = await one.value
                 let echo = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
-                let again = Orchestrator(agents: [echo], store: reopened, maxMessages: window)
+                let again = Orchestrator(agents: [echo], store: reopened.withoutLeases, maxMessages: window)
                 let result = await TurnResult(.text("two", id: "two"), to: again)
                 // A store may report that the reply to the input is still streaming.
                 let isRefused = (result.failure as? RecollectError)?.code == .invalidArgument
@@ -369,7 +371,7 @@ struct TwoOrchestratorsTests {
     func manyDurable(_ kind: AnyStore) async throws {
         try await kind.with { _, reopen in
             let orchestrators = try (0..<12).map { _ in
-                Orchestrator(agents: [ScriptedAgent.echo()], store: try reopen(), maxMessages: nil)
+                Orchestrator(agents: [ScriptedAgent.echo()], store: try reopen().withoutLeases, maxMessages: nil)
             }
             let result = await withTaskGroup(of: [TurnResult].self) { group in
                 for (writer, orchestrator) in orchestrators.enumerated() {
@@ -431,7 +433,7 @@ struct TwoOrchestratorsTests {
             let result = try await withThrowingTaskGroup(of: [TurnResult].self) { group in
                 for name in ["a", "b"] {
                     let orchestrator = Orchestrator(
-                        agents: [ScriptedAgent.echo()], store: try reopen(), maxMessages: nil)
+                        agents: [ScriptedAgent.echo()], store: try reopen().withoutLeases, maxMessages: nil)
                     group.addTask {
                         var result: [TurnResult] = []
                         for number in 0..<10 {
@@ -459,9 +461,10 @@ struct TwoOrchestratorsTests {
             #expect(history.map(\.text) == ["one"])
             say(.textDelta("re \(input.text)"))
         }
-        async let one = TurnResult("one", to: Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store))
+        async let one = TurnResult(
+            "one", to: Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store.withoutLeases))
         try await hasBegun.wait()
-        let two = await TurnResult("two", to: Orchestrator(agents: [quick], store: store))
+        let two = await TurnResult("two", to: Orchestrator(agents: [quick], store: store.withoutLeases))
         finish.open()
         let other = await one
         let messages = try await store.all()
@@ -486,13 +489,14 @@ struct TwoOrchestratorsTests {
                 #expect(!history.contains { $0.isInterrupted && !$0.parts.isEmpty })
                 say(.textDelta("You said: \(input.text)"))
             }
-            let result = await TurnResult("two", to: Orchestrator(agents: [agent], store: store))
+            let result = await TurnResult("two", to: Orchestrator(agents: [agent], store: store.withoutLeases))
             two.withLock { $0 = result }
         }
         let one = await TurnResult("one", to: Orchestrator(agents: [ScriptedAgent.echo()], store: pausing))
         if two.withLock({ $0 }) == nil {
             // The store receives no such call.
-            let result = await TurnResult("two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store))
+            let result = await TurnResult(
+                "two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store.withoutLeases))
             two.withLock { $0 = result }
         }
         let saved = try await store.all()

@@ -125,6 +125,20 @@ extension FaultyHistoryStore {
         return existed
     }
 
+    // MARK: - Leases
+
+    func lease(of session: SessionKey, for duration: Duration) async throws -> TurnLease? {
+        let other = SessionKey(userId: session.userId, sessionId: UUID().uuidString)
+        switch fault {
+        case .givesNoLeases: return nil
+        case .givesLeasesAtOnce: return try await base.lease(of: other, for: duration)
+        case .givesNestedLeases where !TurnLease.held.isEmpty: return try await base.lease(of: other, for: duration)
+        case .ignoresCanceledTurns:
+            return try await Task { try await base.lease(of: saved(session), for: duration) }.value
+        default: return try await base.lease(of: saved(session), for: duration)
+        }
+    }
+
     // MARK: - Replies
 
     func beginReply(

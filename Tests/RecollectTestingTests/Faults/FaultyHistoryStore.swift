@@ -60,6 +60,9 @@ final class FaultyHistoryStore: HistoryStore {
     func append(
         _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
     ) async throws -> AppendOutcome {
+        if fault == .refusesWritesAfterTurns, TurnLease.held.contains(where: \.isOver) {
+            throw RecollectError(.leaseLost, "the turn has ended")
+        }
         var options = options
         var messages = messages
         let scope = saved(scope.session).scope(agentId: scope.agentId)

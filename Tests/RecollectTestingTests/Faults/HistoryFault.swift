@@ -96,6 +96,12 @@ enum HistoryFault: String, NamedFault {
     case sortsReplies = "replies.oldestFirst"
     case keepsStreamingReplies = "replies.deallocationInterruptsReply"
 
+    case givesLeasesAtOnce = "leases.oneTurnAtATime"
+    case givesNoLeases = "leases.inOrder"
+    case ignoresCanceledTurns = "leases.cancellation"
+    case givesNestedLeases = "leases.nested"
+    case refusesWritesAfterTurns = "leases.tasksAfterTurn"
+
     case startsOneChangeLate = "changes.includeEveryMessageOnce"
     case hidesDeletions = "changes.includeDeletions"
     case tellsDeletionsByID = "changes.includeMessagePosition"

@@ -1,17 +1,16 @@
 import Foundation
-import RecollectCore
 
 /// The change of an entry by a transcript, and the entry before it.
 ///
 /// Only the fields changed by the transcript are applied. The change of an unknown entry adds to the fields of the stored
 /// one, and removes nothing.
-struct ChatMessageChange {
+package struct ChatMessageChange {
     /// The entry in the transcript.
-    let entry: ChatMessage
+    package let entry: ChatMessage
     /// The attachments of the entry, with their bytes stored by hash.
-    let attachments: [Attachment]
+    package let attachments: [Attachment]
     /// The entry as last shown or saved, or `nil` for an unknown one.
-    let known: KnownChatMessage?
+    package let known: KnownChatMessage?
     /// Whether the entry has the content of a reply ended by its own window, and no transcript had it as complete before.
     private let isEnd: Bool
     /// Whether the entry is of a reply ended by its own window, and no transcript had it as complete before.
@@ -25,7 +24,7 @@ struct ChatMessageChange {
     ///   - isEnd: Whether the entry has the content of a reply ended by its own window, and no transcript had it as complete
     ///     before.
     ///   - isOfEnded: Whether the entry is one of such a reply, with this content or another.
-    init(
+    package init(
         _ entry: ChatMessage, keptAs kept: ChatMessage, from known: KnownChatMessage?, isEnd: Bool = false,
         isOfEnded: Bool = false
     ) {
@@ -38,23 +37,23 @@ struct ChatMessageChange {
     }
 
     /// Whether the transcript has changed the text.
-    var changesText: Bool {
+    package var changesText: Bool {
         if isEnd { return false }
         guard let known else { return true }
         return known.entry.map { !$0.content.hasSameBytes(as: entry.content) } ?? changesContent
     }
 
     /// Whether the transcript has changed the text, the role, the type or the tool.
-    var changesContent: Bool { !isEnd && known.map { !$0.hash.hasSameContent(as: hash) } ?? true }
+    package var changesContent: Bool { !isEnd && known.map { !$0.hash.hasSameContent(as: hash) } ?? true }
 
     /// Whether the entry is an empty text before and after the change. Tool calls and results have content without
     /// a text.
-    var isEmptyText: Bool {
+    package var isEmptyText: Bool {
         entry.messageType == .text && entry.content.isEmpty && known?.entry?.content.isEmpty != false
     }
 
     /// Whether the transcript has changed more than the mark of completion.
-    var changesMoreThanCompletion: Bool {
+    package var changesMoreThanCompletion: Bool {
         guard let known else { return !isEnd && !isEmptyText || !attachments.isEmpty }
         return changesContent || known.hash.attachments != hash.attachments || known.hash.metadata != hash.metadata
             || known.hash.details != hash.details
@@ -62,7 +61,7 @@ struct ChatMessageChange {
 
     /// The entry as a late increment leaves it: with the text, the role, the type and the tool before the change. Without a
     /// text if they changed and were not known in full.
-    var withoutContent: ChatMessage {
+    package var withoutContent: ChatMessage {
         guard changesContent else { return entry }
         var saved = entry
         saved.content = known?.entry?.content ?? ""
@@ -76,11 +75,11 @@ struct ChatMessageChange {
 
     /// Whether the entry was incomplete when it was shown or saved before. A UI may complete a reply of its own with the text
     /// it has shown last.
-    var isStreaming: Bool { known.map { !$0.hash.isComplete } ?? (isOfEnded || !entry.isComplete) }
+    package var isStreaming: Bool { known.map { !$0.hash.isComplete } ?? (isOfEnded || !entry.isComplete) }
 
     /// Whether a stored entry is a later state of this one: it has the same text, or another writer's continuation of a
     /// streaming text.
-    func isEarlier(than stored: ChatMessage) -> Bool {
+    package func isEarlier(than stored: ChatMessage) -> Bool {
         if entry.content.hasSameBytes(as: stored.content) { return true }
         guard isStreaming, known?.hasSameContent(as: stored) != true else { return false }
         // White space between texts is an edit by the UI. It may only have trimmed its text.
@@ -89,22 +88,22 @@ struct ChatMessageChange {
     }
 
     /// Whether the entry has only the beginning of a reply ended by its own window, apart from white space.
-    func isBeginning(of stored: ChatMessage) -> Bool {
+    package func isBeginning(of stored: ChatMessage) -> Bool {
         isOfEnded && stored.content.continues(entry.content) && !entry.content.continues(stored.content)
     }
 
     /// Whether the text of the entry contains the text of a stored one.
-    func hasText(of stored: ChatMessage) -> Bool {
+    package func hasText(of stored: ChatMessage) -> Bool {
         entry.content.contains(stored.content.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
     /// Whether the entry is an increment of a reply completed by another writer.
-    func isLate(for stored: ChatMessage) -> Bool {
+    package func isLate(for stored: ChatMessage) -> Bool {
         !entry.isComplete && stored.isComplete && known?.hash.isComplete != true
     }
 
     /// Returns the stored entry with the fields changed by the transcript.
-    func applying(to stored: ChatMessage) -> ChatMessage {
+    package func applying(to stored: ChatMessage) -> ChatMessage {
         var result = applyingDetails(to: stored)
         guard changesContent, !isLate(for: stored) else { return result }
         if changesText, !isEarlier(than: stored) { result.content = entry.content }
@@ -117,7 +116,7 @@ struct ChatMessageChange {
 
     /// Returns the stored entry with the fields changed by the transcript, except for the text, the role, the type and the
     /// tool.
-    func applyingDetails(to stored: ChatMessage) -> ChatMessage {
+    package func applyingDetails(to stored: ChatMessage) -> ChatMessage {
         var result = stored
         result.attachments = mergedAttachments(stored.attachments)
         result.metadata = mergedMetadata(stored.metadata)
@@ -137,7 +136,7 @@ struct ChatMessageChange {
     }
 
     /// Returns the stored entry with the fields added by the transcript, except for its text and its end.
-    func addingDetails(to stored: ChatMessage) -> ChatMessage {
+    package func addingDetails(to stored: ChatMessage) -> ChatMessage {
         var result = stored
         let old = known?.entry
         let others = (old?.attachments ?? []) + stored.attachments

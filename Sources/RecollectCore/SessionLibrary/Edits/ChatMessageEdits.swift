@@ -1,13 +1,11 @@
 import Foundation
-import GRDB
-import RecollectCore
 
 /// The changes of a transcript to the entries of one message. The message is read once.
 ///
 /// A change is merged with those of other writers, field by field: see `ChatMessageChange`.
-struct ChatMessageEdits {
+package struct ChatMessageEdits {
     /// The result of a change.
-    enum Outcome {
+    package enum Outcome {
         /// An entry has the change, or there is nothing to change.
         case edited
         /// The message was shown as this entry alone, and has the change.
@@ -17,21 +15,14 @@ struct ChatMessageEdits {
     }
 
     /// The message before these changes.
-    let message: ConversationMessage
+    package let message: ConversationMessage
     private var entries: [ChatMessage]
     /// The removed entries. They stay in `entries`, where other removals find their own.
     private var removed: Set<Int> = []
 
-    init(_ message: ConversationMessage) {
+    package init(_ message: ConversationMessage) {
         self.message = message
         entries = message.chatMessages()
-    }
-
-    /// Creates the edits of a message with a sequence number, and reads the message. Returns `nil` if there is
-    /// none.
-    init?(_ sequence: SequenceNumber, _ db: Database) throws {
-        guard let message = try MessageQueries.message(sequence, db) else { return nil }
-        self.init(message)
     }
 
     // MARK: Changes
@@ -45,7 +36,7 @@ struct ChatMessageEdits {
     ///   - shown: The entries of the message shown or saved before.
     /// - Returns: The result, and whether the change is an increment of a text completed by another writer, whose content is
     ///   neither applied nor in the message.
-    mutating func apply(
+    package mutating func apply(
         _ change: ChatMessageChange, to id: UUID, isAlone: Bool, isRemoved: Bool, beside others: [ChatMessage],
         shown: () -> [KnownChatMessage]?
     ) -> (outcome: Outcome, isUnsaved: Bool) {
@@ -136,7 +127,7 @@ struct ChatMessageEdits {
     private func isLate(_ change: ChatMessageChange) -> Bool { entries.allSatisfy(change.isLate) }
 
     /// Adds the details of another writer to the message's entry.
-    mutating func addDetails(_ change: ChatMessageChange) {
+    package mutating func addDetails(_ change: ChatMessageChange) {
         let index = entries.indices.first { isShown($0, as: change.entry) } ?? 0
         entries[index] = change.addingDetails(to: entries[index])
     }
@@ -150,7 +141,7 @@ struct ChatMessageEdits {
     ///   - transcript: The transcript without the entry. It may show the parts of a message under other IDs: the first text
     ///     of a streaming reply has another ID once a part follows it.
     ///   - shown: The entries of the message shown or saved before.
-    mutating func remove(
+    package mutating func remove(
         _ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, from transcript: [ChatMessage],
         shown: () -> [KnownChatMessage]?
     ) {
@@ -251,13 +242,13 @@ struct ChatMessageEdits {
     }
 
     /// Whether the message has the ID of an entry.
-    func hasID(of entry: ChatMessage) -> Bool { UUID(uuidString: message.id) == entry.id }
+    package func hasID(of entry: ChatMessage) -> Bool { UUID(uuidString: message.id) == entry.id }
 
     /// Whether the message has one entry after these changes.
-    var hasOneEntry: Bool { entries.count == 1 }
+    package var hasOneEntry: Bool { entries.count == 1 }
 
     /// The message after these changes, or `nil` if no entry is left.
-    var edited: ConversationMessage? {
+    package var edited: ConversationMessage? {
         message.replacing(entries.indices.filter { !removed.contains($0) }.map { entries[$0] })
     }
 }

@@ -1,21 +1,20 @@
 import Foundation
-import RecollectCore
 
 /// The ID of an entry and hashes of its other fields, in 36 bytes.
 ///
 /// The fields are hashed in groups: a save changes only the groups changed by the transcript.
-struct ChatMessageHash: Hashable, Identifiable, Sendable {
-    let id: UUID
+package struct ChatMessageHash: Hashable, Identifiable, Sendable {
+    package let id: UUID
     /// The text, with the role, the type and the tool.
     private let content: (UInt32, UInt32)
-    let attachments: UInt32
+    package let attachments: UInt32
     /// The timestamp, the flags and the task.
-    var details: UInt32 { state >> 1 }
-    let metadata: UInt32
+    package var details: UInt32 { state >> 1 }
+    package let metadata: UInt32
     private let state: UInt32
 
     /// Creates the hashes of an entry. Equal fields have equal hashes.
-    init(_ entry: ChatMessage) {
+    package init(_ entry: ChatMessage) {
         id = entry.id
         var checksum = MessageChecksum()
         checksum.add(entry.role.rawValue)
@@ -41,21 +40,24 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
     }
 
     /// Whether the text, the role, the type and the tool are equal.
-    func hasSameContent(as other: ChatMessageHash) -> Bool { content == other.content }
+    package func hasSameContent(as other: ChatMessageHash) -> Bool { content == other.content }
 
-    var isComplete: Bool { state & 1 == 1 }
+    package var isComplete: Bool { state & 1 == 1 }
 
-    static func == (left: ChatMessageHash, right: ChatMessageHash) -> Bool {
+    package static func == (left: ChatMessageHash, right: ChatMessageHash) -> Bool {
         left.id == right.id && left.content == right.content && left.attachments == right.attachments
             && left.metadata == right.metadata && left.state == right.state
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 extension ChatMessage {
+    /// The ID of the tool call, if it is not the ID of the entry.
+    package var callId: String? { metadata["toolCallId"]?.stringValue }
+
     /// Whether the text, the role, the type and the tool are equal.
-    func hasSameContent(as other: ChatMessage) -> Bool {
+    package func hasSameContent(as other: ChatMessage) -> Bool {
         ChatMessageHash(self).hasSameContent(as: ChatMessageHash(other))
     }
 }

@@ -1,35 +1,33 @@
-/// The checksum of a message's content, as stored in its row of `message`.
+/// The checksum of a message's content: 64 bits of XXH64 (https://github.com/Cyan4973/xxHash) of each value, chained in order.
 ///
-/// It covers the content, not the owner, the ID or the position: these change with moves of messages, and indexes
-/// hold them too. It detects changes by a disk, not by a person: 64 bits of XXH64
-/// (https://github.com/Cyan4973/xxHash) of each column, chained in order.
-struct MessageChecksum {
-    /// The covered columns, in this order.
-    static let columns = ["role", "timestamp", "text", "parts", "metadata", "unknown_fields"]
-
+/// It detects changes by a disk, not by a person.
+package struct MessageChecksum {
     private var hash: UInt64 = 0x5EED
 
+    /// Creates the checksum of no values.
+    package init() {}
+
     /// The checksum of the added values.
-    var value: Int64 { Int64(bitPattern: hash) }
+    package var value: Int64 { Int64(bitPattern: hash) }
 
     /// Adds the bytes of a text.
-    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         hash = XXH64.hash(bytes, seed: hash)
     }
 
     /// Adds a text.
-    mutating func add(_ text: String) {
+    package mutating func add(_ text: String) {
         var text = text
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
     /// Adds an integer.
-    mutating func add(_ integer: Int64) {
+    package mutating func add(_ integer: Int64) {
         withUnsafeBytes(of: integer.littleEndian) { add($0) }
     }
 
     /// Adds NULL. It differs from an empty text.
-    mutating func addNull() {
+    package mutating func addNull() {
         hash = hash &* 31 &+ 1
     }
 }

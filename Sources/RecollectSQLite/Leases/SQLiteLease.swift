@@ -1,0 +1,134 @@
+import GRDB
+import RecollectCore
+
+/// A lease of a turn as a row of `turn_lease`, in the order of the numbers.
+///
+/// `expires_at` is a time since the start of the system, so that a change of the clock ends no lease. `writer` names the lock file of
+/// the process (`ReplyWriterLocks`): the lease of an ended process is invalid at once, also after a restart of the system.
+final class SQLiteLease: LeaseStorage {
+    private let history: SQLiteHistoryStore
+    private let lock = Locked<ReplyWriterLock?>(nil)
+
+    init(history: SQLiteHistoryStore) {
+        self.history = history
+    }
+
+    var origin: String { history.leaseOrigin }
+    var signal: Signal { history.leaseSignal }
+
+    private struct Row: Sendable {
+        let token: Int64
+        let expiresAt: Int64
+        let writer: String
+    }
+
+    func enqueue(in session: SessionKey, for duration: Duration) async throws -> (token: Int64, isFirst: Bool) {
+        let (token, isFirst, lock) = try await history.write { [connection = history.connection] db, _ in
+            let lock = try connection.replyWriters?.enter()
+            // Those left by ended processes in sessions without later turns.
+            try db.run("DELETE FROM turn_lease WHERE expires_at <= ?", ClockWatch.uptime - Self.leftoverAge)
+            try db.run(
+                "INSERT INTO turn_lease (user_id, session_id, expires_at, writer) VALUES (?, ?, ?, ?)", session.userId,
+                session.sessionId, Self.end(after: duration), lock?.writer ?? "")
+            let token = db.lastInsertedRowID
+            return (token, try Self.rows(of: session, through: token, db).count == 1, lock)
+        }
+        self.lock.withLock { $0 = lock }
+        return (token, isFirst)
+    }
+
+    /// The age at which any turn removes an expired lease, in milliseconds: a stopped process may still continue its turn.
+    private static let leftoverAge: Int64 = 86_400_000
+
+    private static func end(after duration: Duration) -> Int64 {
+        ClockWatch.uptime + duration.components.seconds * 1_000
+            + duration.components.attoseconds / 1_000_000_000_000_000
+    }
+
+    func take(_ token: Int64, of session: SessionKey, for duration: Duration) async throws -> Bool? {
+        let rows = try await history.read { try Self.rows(of: session, through: token, $0) }
+        guard let own = rows.last, own.token == token else { return nil }
+        let now = ClockWatch.uptime
+        // Locks are checked before a write: most waiting turns wait for a running one.
+        let invalid = try await history.blocking { [writers = history.connection.replyWriters] in
+            rows.dropLast().filter { $0.expiresAt <= now || writers?.hasEnded($0.writer) ?? false }
+        }
+        guard invalid.count == rows.count - 1 else {
+            // Half of the time is left, or less.
+            guard own.expiresAt - now < Self.end(after: duration / 2) - now else { return false }
+            return try await renew(token, of: session, for: duration) ? false : nil
+        }
+        let (isFirst, events) = try await history.write { [history] db, cache in
+            var ended: [Row] = []
+            for row in invalid {
+                // It may have been renewed since.
+                try db.run(
+                    "DELETE FROM turn_lease WHERE token = ? AND expires_at = ?", row.token, row.expiresAt)
+                if db.changesCount > 0 { ended.append(row) }
+            }
+            let rows = try Self.rows(of: session, through: token, db)
+            guard rows.last?.token == token else { return (Bool?.none, [StoreEvent]()) }
+            try db.run(
+                "UPDATE turn_lease SET expires_at = ? WHERE token = ?", Self.end(after: duration), token)
+            // Their turns can end no reply anymore.
+            let events = try history.saveReplies(of: session, begunBy: Set(ended.map(\.writer)), db, cache)
+            return (rows.count == 1, events)
+        }
+        events.forEach(history.events.post)
+        return isFirst
+    }
+
+    func renew(_ token: Int64, of session: SessionKey, for duration: Duration) async throws -> Bool {
+        try await history.write { db in
+            try db.run("UPDATE turn_lease SET expires_at = ? WHERE token = ?", Self.end(after: duration), token)
+            return db.changesCount > 0
+        }
+    }
+
+    func remove(_ token: Int64, of session: SessionKey) async throws {
+        try await history.write { try $0.run("DELETE FROM turn_lease WHERE token = ?", token) }
+        signal.signal()
+        await lock.withLock { $0 }?.end()
+    }
+
+    private static func rows(of session: SessionKey, through token: Int64, _ db: Database) throws -> [Row] {
+        var rows: [Row] = []
+        // Without an index: the table has a row for each running or waiting turn.
+        try db.sql(
+            """
+            SELECT token, expires_at, writer FROM turn_lease WHERE user_id = ? AND session_id = ? AND token <= ? ORDER BY token
+            """
+        ).bind(session.userId, session.sessionId, token).forEachRow {
+            rows.append(Row(token: $0.integer(0), expiresAt: $0.integer(1), writer: $0.text(2)))
+        }
+        return rows
+    }
+
+    /// Checks that the leases are valid, in the transaction of a write.
+    /// - Throws: `leaseLost`.
+    static func check(_ leases: [TurnLease], _ db: Database) throws {
+        for lease in leases {
+            let isValid = try db.integer("SELECT 1 FROM turn_lease WHERE token = ?", lease.token) != nil
+            if !isValid { try lease.lose() }
+        }
+    }
+}
+
+extension SQLiteHistoryStore {
+    /// Waits for the lease of a session: see `HistoryStore` and `TurnLease`.
+    ///
+    /// With a history on disk, this process holds a lock file in `writers/` beside the database until the end of the lease: see
+    /// `beginReply`. So the lease of an ended process is invalid at once, and that of a stopped one after its duration.
+    public func lease(of session: SessionKey, for duration: Duration) async throws -> TurnLease? {
+        try await SQLiteLease(history: self).lease(of: session, for: duration)
+    }
+
+    /// The database of the leases.
+    var leaseOrigin: String { connection.files?.database ?? "\(ObjectIdentifier(connection))" }
+
+    /// The leases that a write of the current task needs.
+    var heldLeases: [TurnLease] {
+        let held = TurnLease.held
+        return held.isEmpty ? [] : held.filter { !$0.isOver && $0.isFrom(leaseOrigin) }
+    }
+}
