@@ -55,7 +55,7 @@ struct MessageSearch {
         self.query = query
         self.filter = filter
         self.now = now
-        stemmer = try Stemmer(db)
+        stemmer = Stemmer()
         through =
             try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? SearchIndex.indexedThrough(db)
         typed = ParsedQuery(query.text, stemmer: stemmer)

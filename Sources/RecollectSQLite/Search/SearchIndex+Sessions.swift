@@ -23,7 +23,7 @@ extension SearchIndex {
         guard let query = try QueryFields.applied(to: SearchQuery(userId: userId, text: text), db),
             let filter = try SearchFilter(db, query, includesDiscarded: true)
         else { return [] }
-        var words = try ParsedQuery(query.text, stemmer: Stemmer(db))
+        var words = ParsedQuery(query.text, stemmer: Stemmer())
         guard !words.units.isEmpty else { return [] }
         if words.units.count > 1 {
             try SearchScore.install(on: db)

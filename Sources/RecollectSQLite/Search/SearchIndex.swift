@@ -159,7 +159,7 @@ enum SearchIndex {
         init(_ db: Database, statement: String) throws {
             self.db = db
             self.statement = try db.sql(statement)
-            stemmer = try Stemmer(db)
+            stemmer = Stemmer()
         }
 
         /// Writes a row's document and returns the row's sequence number.

@@ -73,7 +73,7 @@ struct WordRankingTests {
         words = Set(words).filter { $0.count > 1 }.sorted()
         try add(words)
         let stems = try history.database.read { db in
-            let stemmer = try Stemmer(db)
+            let stemmer = Stemmer()
             return Dictionary(
                 uniqueKeysWithValues: words.map { word in
                     (word, WordForms(of: Array(word.utf8), stemmer).stems.map { String(decoding: $0, as: UTF8.self) })
@@ -117,7 +117,7 @@ struct WordRankingTests {
                 "fetchFew": true, "absent": true, "-few1 few": true, "数据few": true,
             ]
             for (text, isListed) in texts {
-                let query = try ParsedQuery(text, stemmer: Stemmer(db))
+                let query = ParsedQuery(text, stemmer: Stemmer())
                 let listed = try query.listingLongerWords(db)
                 #expect(listed.units.allSatisfy { !$0.isPrefix } == isListed, "\(text)")
                 #expect(try found(listed) == found(query), "\(text)")
@@ -278,7 +278,7 @@ struct WordRankingTests {
                 try SearchScore.install(on: db)
                 let filter = try #require(try SearchFilter(db, SearchQuery(userId: user, text: "")))
                 var postings = try WordPostings.all(
-                    of: ParsedQuery(text, stemmer: try Stemmer(db)), filter, through: SearchIndex.indexedThrough(db))
+                    of: ParsedQuery(text, stemmer: Stemmer()), filter, through: SearchIndex.indexedThrough(db))
                 for index in postings.indices { try postings[index].readNewest() }
                 return postings
             }
