@@ -177,7 +177,10 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// `erasure()` returns the progress of erasing its bytes.
     @discardableResult
     public func deleteSession(_ session: SessionKey) async throws -> Bool {
-        let existed = try await write { try MessageDeletion.delete(session, $0) }
+        let existed = try await write { [writers = connection.replyWriters] db in
+            try SQLiteLease.removeInvalid(of: session.userId, in: session.sessionId, writers, db)
+            return try MessageDeletion.delete(session, db)
+        }
         if existed { await eraseSoon() }
         return existed
     }
@@ -185,7 +188,8 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// Permanently deletes a user's history and every damaged file set aside earlier: see `HistoryStore`.
     /// `erasure()` returns the progress of erasing their bytes.
     public func deleteUser(_ userId: String) async throws {
-        try await write { [files = connection.files] db in
+        try await write { [files = connection.files, writers = connection.replyWriters] db in
+            try SQLiteLease.removeInvalid(of: userId, writers, db)
             try MessageDeletion.deleteUser(userId, leftovers: files?.remains() ?? [], db)
         }
         await eraseSoon()

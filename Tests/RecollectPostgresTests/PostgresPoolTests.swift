@@ -44,7 +44,7 @@
 
         @Test("Tasks get a connection in order of arrival")
         func order() async throws {
-            let pool = try await pool(PostgresPool.Limits(connectionCount: 1))
+            let pool = try await pool(PostgresPool.Limits(connectionCount: 1, waitingTime: .seconds(60)))
             let served = Locked<[Int]>([])
             let tasks = try await pool.withConnection { connection in
                 _ = try await backend(connection)

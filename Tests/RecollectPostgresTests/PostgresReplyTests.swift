@@ -37,7 +37,7 @@
 
         @Test("The reply of a server that has ended is saved as interrupted by another one, with its last increment")
         func endedServer() async throws {
-            let ended = PostgresHistoryStore(try PostgresAddress(url), replyLease: .milliseconds(300))
+            let ended = PostgresHistoryStore(try PostgresAddress(url), replyLease: .seconds(3))
             let reply = try await ended.beginReply(reply("1", "Once"), in: scope, maxMessages: nil)
             reply.append(" upon")
             #expect(

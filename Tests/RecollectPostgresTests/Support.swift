@@ -87,9 +87,9 @@
         }
     }
 
-    /// Waits until a condition is met, for at most 10 seconds. Returns whether it was.
+    /// Waits until a condition is met, for at most a minute. Returns whether it was.
     func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-        for _ in 0..<500 {
+        for _ in 0..<3_000 {
             if try await condition() { return true }
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -105,7 +105,7 @@ func streamingReply(_ history: any HistoryStore, scope: Scope, pieces: AsyncStre
 
 func turnLease(
     _ history: any HistoryStore, scope: Scope,
-    turn: @Sendable ([ConversationMessage]) async throws -> [ConversationMessage]
+    turn: @escaping @Sendable ([ConversationMessage]) async throws -> [ConversationMessage]
 ) async throws {
     try await history.withLease(of: scope.session) {
         let past = try await history.window(of: scope, maxMessages: 100)

@@ -108,13 +108,13 @@ struct AgentMemory: Sendable {
         let message = ConversationMessage(
             id: ids.derived, role: .assistant, parts: [],
             timestamp: max(Date(), question.message.timestamp))
-        let begun = await beginReply(message)
+        let begun = try await beginReply(message)
         if let reply = begun.reply { return reply }
         if isKept, try await isAnswered(question.message, with: ids.derived, isRefused: begun.isRefused) {
             throw answeredElsewhere(question.message)
         }
         // The derived ID may be another message's.
-        if let reply = await beginReply(message.with(id: ids.new())).reply { return reply }
+        if let reply = try await beginReply(message.with(id: ids.new())).reply { return reply }
         // A store without streaming replies keeps the first content of an ID, possibly an empty reply from another
         // writer closing the question. A new ID avoids this.
         return StreamingReply(
@@ -130,7 +130,9 @@ struct AgentMemory: Sendable {
     }
 
     /// Begins a streaming reply in the store. Without support for it, there is no reply. A store may refuse it.
-    private func beginReply(_ message: ConversationMessage) async -> (reply: StreamingReply?, isRefused: Bool) {
+    private func beginReply(
+        _ message: ConversationMessage
+    ) async throws -> (reply: StreamingReply?, isRefused: Bool) {
         guard isKept, let store else { return (nil, false) }
         // On failure the turn continues. If the failure persists, the save at the end of the reply throws it.
         do {
@@ -140,6 +142,8 @@ struct AgentMemory: Sendable {
                     maxMessages: maxMessages)
             }
             return (reply, false)
+        } catch let error as RecollectError where error.code == .leaseLost {
+            throw error
         } catch {
             return (nil, true)
         }

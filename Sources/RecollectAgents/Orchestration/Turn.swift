@@ -3,7 +3,7 @@ import RecollectCore
 
 /// One turn: an input and the reply to it.
 struct Turn: Sendable {
-    let input: AgentInput
+    private(set) var input: AgentInput
     let context: AgentContext
     let agents: [any AgentProtocol]
     /// The answering agent; `nil` to choose one.
@@ -22,7 +22,12 @@ struct Turn: Sendable {
         guard let lease = try await store?.lease(userId: context.userId, sessionId: context.sessionId) else {
             return try await answer()
         }
-        try await lease.run { try await answer() }
+        var turn = self
+        // After the replies of the turns it has waited for, also in a session of several agents.
+        if lease.hasWaited {
+            turn.input.message.timestamp = max(input.message.timestamp, Date().addingTimeInterval(0.001))
+        }
+        try await lease.run { [turn] in try await turn.answer() }
     }
 
     /// Answers the input. On an error after the input is saved, the reply is saved as far as it was received.

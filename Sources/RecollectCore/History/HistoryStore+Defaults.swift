@@ -105,7 +105,8 @@ extension HistoryStore {
     ///   - body: The turn.
     /// - Throws: The errors of `lease(of:for:)` and `body`.
     public func withLease<Value: Sendable>(
-        of session: SessionKey, for duration: Duration = .seconds(30), _ body: @Sendable () async throws -> Value
+        of session: SessionKey, for duration: Duration = .seconds(30),
+        _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard let lease = try await lease(of: session, for: duration) else { return try await body() }
         return try await lease.run(body)

@@ -204,7 +204,8 @@ public protocol HistoryStore: Sendable {
     ///   - duration: The time after which the lease of a process that renews nothing is lost: a second to an hour.
     /// - Returns: `nil` if the store gives no leases, as by default.
     /// - Throws: `invalidArgument` inside a turn with a lease of the session, which would wait for itself, and for another
-    ///   duration; errors of the store.
+    ///   duration; `timedOut` after the duration inside a turn of another session, because both may wait for each other; errors of
+    ///   the store.
     func lease(of session: SessionKey, for duration: Duration) async throws -> TurnLease?
 
     // MARK: Compactions

@@ -19,7 +19,7 @@ package protocol LeaseStorage: Sendable {
 extension LeaseStorage {
     /// Waits for the lease of a session. A canceled call leaves no number.
     /// - Throws: `CancellationError`; `invalidArgument` inside a turn with a lease of the session, which would wait for itself,
-    ///   and for a duration outside its range; errors of the storage.
+    ///   and for a duration outside its range; `timedOut` inside another turn, after the duration; errors of the storage.
     package func lease(of session: SessionKey, for duration: Duration) async throws -> TurnLease {
         try Task.checkCancellation()
         guard (.seconds(1) ... .seconds(3_600)).contains(duration) else {
@@ -31,11 +31,18 @@ extension LeaseStorage {
                 "a turn of session \(session.sessionId) was started inside a turn of the same session: it would wait for itself; "
                     + "ask in another session, or when the turn has ended")
         }
+        // Two turns, each with another one in the other's session inside it, wait for each other.
+        let outer = TurnLease.held.first { $0.isFrom(origin) && !$0.isOver }
+        let deadline = ContinuousClock.now + duration
         var (token, isFirst) = try await enqueue(in: session, for: duration)
+        var hasWaited = false
         do {
             var pause = Duration.milliseconds(5)
             while true {
-                if isFirst { return TurnLease(of: session, token: token, in: self, for: duration) }
+                if isFirst {
+                    return TurnLease(of: session, token: token, hasWaited: hasWaited, in: self, for: duration)
+                }
+                hasWaited = true
                 let seen = signal.count
                 switch try await take(token, of: session, for: duration) {
                 case true?: isFirst = true
@@ -44,6 +51,13 @@ extension LeaseStorage {
                 case false?: await signal.wait(since: seen, atMost: pause)
                 }
                 try Task.checkCancellation()
+                if let outer, ContinuousClock.now > deadline {
+                    throw RecollectError(
+                        .timedOut,
+                        "a turn of session \(session.sessionId), started inside a turn of session \(outer.session.sessionId), waited "
+                            + "for \(duration); turns of both may wait for each other; ask when the outer turn has ended"
+                    )
+                }
                 // The leases of other processes are removed without a signal.
                 pause = min(pause * 3 / 2, .milliseconds(200))
             }

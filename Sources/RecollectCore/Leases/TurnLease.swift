@@ -13,8 +13,8 @@ import Foundation
 ///
 /// A store gives the leases of a session one after the other, in the order of the calls. While a lease is in use, it is renewed
 /// in the background. If its process ends, or does not reach the store for longer than its duration, the next turn begins.
-/// The lease is then lost: all writes of its turn to the store throw `leaseLost`, and save nothing. So a turn never writes
-/// between the messages of a later one.
+/// The lease is then lost: the task of its turn is canceled, and all its writes to the store throw `leaseLost`, and save nothing. So
+/// a turn never writes between the messages of a later one.
 ///
 /// The turn is the task in `run`, with the tasks created in it, other than detached ones. Writes of other tasks need no lease: a
 /// lease orders turns that ask for one. An `Orchestrator` asks for one in each turn, if its store gives them.
@@ -23,26 +23,44 @@ public final class TurnLease: Sendable {
     public let session: SessionKey
     /// The number of the lease. A later lease of the session has a greater one (a fencing token).
     public let token: Int64
+    /// Whether there was an earlier turn to wait for.
+    package let hasWaited: Bool
 
-    private let storage: any LeaseStorage
     private struct State {
         var isReleased = false
         var isLost = false
+        /// Cancels the turn.
+        var cancel: (@Sendable () -> Void)?
+
+        mutating func lose() {
+            guard !isReleased else { return }
+            isLost = true
+            cancel?()
+        }
     }
 
-    private let state = Locked(State())
+    private let storage: any LeaseStorage
+    private let state: Locked<State>
     private let renewing: Task<Void, Never>
 
     /// Creates a lease taken from a storage, and renews it until its release.
-    package init(of session: SessionKey, token: Int64, in storage: any LeaseStorage, for duration: Duration) {
+    package init(
+        of session: SessionKey, token: Int64, hasWaited: Bool, in storage: any LeaseStorage, for duration: Duration
+    ) {
         self.session = session
         self.token = token
+        self.hasWaited = hasWaited
         self.storage = storage
+        let state = Locked(State())
+        self.state = state
         renewing = Task {
+            var pause = duration / 3
             // Ends with the cancellation of its sleep.
-            while (try? await Task.sleep(for: duration / 3)) != nil {
-                // After a failure, the next renewal is soon enough.
-                if let isValid = try? await storage.renew(token, of: session, for: duration), !isValid { return }
+            while (try? await Task.sleep(for: pause)) != nil {
+                let isValid = try? await storage.renew(token, of: session, for: duration)
+                if isValid == false { return state.withLock { $0.lose() } }
+                // A failed renewal may have taken a long time.
+                pause = isValid == nil ? .milliseconds(200) : duration / 3
             }
         }
     }
@@ -64,14 +82,17 @@ public final class TurnLease: Sendable {
     /// - Throws: `leaseLost`, unless the lease was released.
     package func lose() throws {
         let isLost = state.withLock { state in
-            if !state.isReleased { state.isLost = true }
+            state.lose()
             return state.isLost
         }
-        guard isLost else { return }
-        throw RecollectError(
+        if isLost { throw lost }
+    }
+
+    private var lost: RecollectError {
+        RecollectError(
             .leaseLost,
             "this turn of session \(session.sessionId) was away for longer than its lease, and another turn has begun; "
-                + "nothing was saved; read the session again, and repeat the turn")
+                + "what it had saved stays, and nothing more was saved; read the session again, and ask again")
     }
 
     /// Whether the lease is one of a storage.
@@ -79,18 +100,30 @@ public final class TurnLease: Sendable {
 
     /// Runs a turn with this lease, then releases it.
     ///
-    /// Cancellation of the calling task does not prevent the release.
-    /// - Throws: The errors of `body`.
-    public func run<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
-        let value: Value
-        do {
-            value = try await Self.$held.withValue(Self.held + [self]) { try await body() }
-        } catch {
-            await release()
-            throw error
+    /// The turn runs in a task of its own, canceled with the calling task, and if the lease is lost. Cancellation does not prevent
+    /// the release.
+    /// - Throws: The errors of `body`; `leaseLost` for a turn canceled because of that.
+    public func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let turn = Task { try await Self.$held.withValue(Self.held + [self]) { try await body() } }
+        state.withLock { state in
+            state.cancel = { turn.cancel() }
+            if state.isLost { turn.cancel() }
+        }
+        let result = await withTaskCancellationHandler {
+            await turn.result
+        } onCancel: {
+            turn.cancel()
+        }
+        let isLost = state.withLock { state in
+            state.cancel = nil
+            return state.isLost
         }
         await release()
-        return value
+        do {
+            return try result.get()
+        } catch is CancellationError where isLost {
+            throw lost
+        }
     }
 
     /// Ends the lease: the next turn begins. Later calls do nothing.

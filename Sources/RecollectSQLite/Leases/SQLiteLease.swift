@@ -25,8 +25,6 @@ final class SQLiteLease: LeaseStorage {
     func enqueue(in session: SessionKey, for duration: Duration) async throws -> (token: Int64, isFirst: Bool) {
         let (token, isFirst, lock) = try await history.write { [connection = history.connection] db, _ in
             let lock = try connection.replyWriters?.enter()
-            // Those left by ended processes in sessions without later turns.
-            try db.run("DELETE FROM turn_lease WHERE expires_at <= ?", ClockWatch.uptime - Self.leftoverAge)
             try db.run(
                 "INSERT INTO turn_lease (user_id, session_id, expires_at, writer) VALUES (?, ?, ?, ?)", session.userId,
                 session.sessionId, Self.end(after: duration), lock?.writer ?? "")
@@ -37,8 +35,8 @@ final class SQLiteLease: LeaseStorage {
         return (token, isFirst)
     }
 
-    /// The age at which any turn removes an expired lease, in milliseconds: a stopped process may still continue its turn.
-    private static let leftoverAge: Int64 = 86_400_000
+    /// The time for which a living process may be late with a renewal, in milliseconds.
+    private static let grace: Int64 = 1_000
 
     private static func end(after duration: Duration) -> Int64 {
         ClockWatch.uptime + duration.components.seconds * 1_000
@@ -51,7 +49,7 @@ final class SQLiteLease: LeaseStorage {
         let now = ClockWatch.uptime
         // Locks are checked before a write: most waiting turns wait for a running one.
         let invalid = try await history.blocking { [writers = history.connection.replyWriters] in
-            rows.dropLast().filter { $0.expiresAt <= now || writers?.hasEnded($0.writer) ?? false }
+            rows.dropLast().filter { $0.expiresAt <= now - Self.grace || writers?.hasEnded($0.writer) ?? false }
         }
         guard invalid.count == rows.count - 1 else {
             // Half of the time is left, or less.
@@ -102,6 +100,22 @@ final class SQLiteLease: LeaseStorage {
             rows.append(Row(token: $0.integer(0), expiresAt: $0.integer(1), writer: $0.text(2)))
         }
         return rows
+    }
+
+    /// Removes the leases of a user's sessions, or of one, that are not valid.
+    static func removeInvalid(
+        of userId: String, in sessionId: String? = nil, _ writers: ReplyWriterLocks?, _ db: Database
+    ) throws {
+        var rows: [Row] = []
+        try db.sql(
+            "SELECT token, expires_at, writer FROM turn_lease WHERE user_id = ?1 AND session_id = ifnull(?2, session_id)"
+        ).bind(userId, sessionId).forEachRow {
+            rows.append(Row(token: $0.integer(0), expiresAt: $0.integer(1), writer: $0.text(2)))
+        }
+        let now = ClockWatch.uptime
+        for row in rows where row.expiresAt <= now - grace || writers?.hasEnded(row.writer) ?? false {
+            try db.run("DELETE FROM turn_lease WHERE token = ?", row.token)
+        }
     }
 
     /// Checks that the leases are valid, in the transaction of a write.

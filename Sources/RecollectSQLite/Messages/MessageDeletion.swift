@@ -133,8 +133,6 @@ enum MessageDeletion {
     static func deleteUser(_ userId: String, leftovers: [String], _ db: Database) throws {
         for name in leftovers { try Eraser.note(.file, name: name, db) }
         try Eraser.note(.leftovers, db)
-        // Left by ended processes.
-        try db.run("DELETE FROM turn_lease WHERE user_id = ? AND expires_at <= ?", userId, ClockWatch.uptime)
         let numbers: [SessionRowID] = try db.values("SELECT id FROM session WHERE user_id = ?", userId)
         let isNamed = try db.integer(
             "SELECT 1 FROM change WHERE user_id = ? AND session_id <> '' LIMIT 1", userId)

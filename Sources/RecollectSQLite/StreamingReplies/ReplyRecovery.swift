@@ -14,6 +14,7 @@ struct ReplyRecovery: Sendable {
         for writer in names where writers.hasEnded(writer) {
             for row in try StreamingReplies.all(of: writer, db) { events += try save(row, db, cache) }
             try StreamingReplies.delete(writer: writer, db)
+            try db.run("DELETE FROM turn_lease WHERE writer = ?", writer)
             try writers.remove(writer)
         }
         return events

@@ -110,6 +110,29 @@ struct SharedStoreTests {
         #expect(given.withLock { $0 } == ["one", "re one"])
     }
 
+    @Test("The turns of several agents that have waited for each other are shown one after the other")
+    func agentsInOrder() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "user")
+        let (hasBegun, finish) = (Gate(), Gate())
+        let waiting = ScriptedAgent(name: "Waiting") { input, _, say in
+            hasBegun.open()
+            try await finish.wait()
+            say(.textDelta("re \(input.text)"))
+        }
+        let one = Orchestrator(agents: [waiting], store: store)
+            .route("one", userId: "user", sessionId: "session")
+        try await hasBegun.wait()
+        let others = ["Echo", "Second", "Alpha"].map { name in
+            Orchestrator(agents: [ScriptedAgent.echo(name)], store: store)
+                .route(.text("to \(name)"), userId: "user", sessionId: "session")
+        }
+        finish.open()
+        for stream in [one] + others { for try await _ in stream {} }
+        let shown = try await store.fetchAllChats(userId: "user", sessionId: "session")
+        #expect(shown.map(\.role) == (0..<4).flatMap { _ in [Role.user, .assistant] })
+    }
+
     @Test(
         "A full disk throws and keeps the reported turns, and turns continue when space is available",
         .needs(.tinyDisk), .serialized, arguments: [true, false])

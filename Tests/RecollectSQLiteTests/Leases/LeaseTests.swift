@@ -37,7 +37,7 @@ struct LeaseTests {
     @Test("A turn away for longer than its lease saves nothing, and its reply is saved as interrupted by the next turn")
     func lostLease() async throws {
         let first = try await lease(history)
-        try await #require(throws: RecollectError.self) {
+        let lost = try await #require(throws: RecollectError.self) {
             try await first.run {
                 try await history.append([message("question")], to: scope)
                 let reply = try await history.beginReply(
@@ -51,7 +51,10 @@ struct LeaseTests {
                     { _ = try await history.deleteMessages(["question"], in: scope.session) },
                     { try await reply.finish() },
                 ] as [@Sendable () async throws -> Void] {
-                    let error = await #expect(throws: RecollectError.self) { try await operation() }
+                    // The first one cancels the turn. A task of its own is not canceled.
+                    let error = await #expect(throws: RecollectError.self) {
+                        try await Task { try await operation() }.value
+                    }
                     #expect(error?.code == .leaseLost && error?.message.contains("trip") == true)
                 }
                 try await Task.detached {
@@ -60,6 +63,7 @@ struct LeaseTests {
                 try await history.append([message("later")], to: scope)
             }
         }
+        #expect(lost.code == .leaseLost)
         let saved = try await other.window(of: scope, maxMessages: nil)
         #expect(saved.map(\.id) == ["question", "reply", "next"])
         #expect(saved.map(\.isInterrupted) == [false, true, false])
@@ -92,18 +96,47 @@ struct LeaseTests {
 
     @Test("A living process keeps a lease by renewing it")
     func renewal() async throws {
-        let first = try await lease(history, for: .seconds(1))
-        let waiting = Task { try await lease(other, for: .seconds(1)) }
+        let first = try await lease(history, for: .seconds(3))
+        let waiting = Task { try await lease(other, for: .seconds(3)) }
         func expiry(_ token: Int64) async throws -> Int64? {
             try await history.read { try $0.integer("SELECT expires_at FROM turn_lease WHERE token = ?", token) }
         }
         let begun = try #require(try await expiry(first.token))
         // Renewed several times, while the other one waits.
-        while try await expiry(first.token) ?? 0 < begun + 1_500 { try await Task.sleep(for: .milliseconds(20)) }
+        while let time = try await expiry(first.token), time < begun + 1_500 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
         try await first.run { try await history.append([message("1")], to: scope) }
         let second = try await waiting.value
         #expect(second.token > first.token)
         await second.release()
+    }
+
+    @Test("A turn is canceled when its lease is lost")
+    func canceledTurn() async throws {
+        let first = try await lease(history, for: .seconds(1))
+        let error = await #expect(throws: RecollectError.self) {
+            try await first.run {
+                try await history.write { try $0.run("DELETE FROM turn_lease") }
+                // Ends with the cancellation of the turn, after the next renewal.
+                try await Task.sleep(for: .seconds(3_600))
+            }
+        }
+        #expect(error?.code == .leaseLost)
+    }
+
+    @Test("A turn inside a turn of another session waits for a limited time: that session may wait for this one")
+    func nestedTurns() async throws {
+        let other = SessionKey(userId: "ana", sessionId: "other")
+        let running = try #require(try await history.lease(of: other, for: .seconds(30)))
+        let error = await #expect(throws: RecollectError.self) {
+            try await history.withLease(of: scope.session) { [history] in
+                try await history.withLease(of: other, for: .seconds(1)) {}
+            }
+        }
+        #expect(error?.code == .timedOut && error?.message.contains("trip") == true)
+        await running.release()
+        #expect(try await history.read { try $0.integer("SELECT count(*) FROM turn_lease") } == 0)
     }
 
     @Test("A deleted user leaves no trace of expired leases")
@@ -111,6 +144,14 @@ struct LeaseTests {
         _ = try await history.append([message("1")], to: scope)
         let first = try await lease(history)
         try await expireLeases()
+        let (session, ended) = (scope.session, UUID().uuidString)
+        try await history.deleteSession(session)
+        #expect(try await history.read { try $0.integer("SELECT count(*) FROM turn_lease") } == 0)
+        try await history.write {
+            try $0.run(
+                "INSERT INTO turn_lease (user_id, session_id, expires_at, writer) VALUES ('ana', 'other', ?, ?)",
+                Int64.max, ended)
+        }
         try await history.deleteUser("ana")
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM turn_lease") } == 0)
         await first.release()
