@@ -179,7 +179,9 @@ struct HistoryToolsTests {
     func sharedIds() async throws {
         let question = ConversationMessage(id: "q", role: .user, text: "Which budget?")
         for agent in ["coder", "planner"] {
-            let answer = ConversationMessage(id: agent, role: .assistant, text: "Mine.")
+            // At the same time, so that the order depends on the agents alone.
+            let answer = ConversationMessage(
+                id: agent, role: .assistant, text: "Mine.", timestamp: question.timestamp)
             try await history.append(
                 [question, answer], to: Scope(userId: "ada", sessionId: "shared", agentId: agent))
         }
