@@ -54,12 +54,13 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
+        .target(name: "RecollectSearch", dependencies: ["RecollectCore"]),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "CRecordingVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(
             name: "RecollectSQLite",
             dependencies: [
-                "RecollectCore", "RecollectFileSystem", "CSQLite",
+                "RecollectCore", "RecollectFileSystem", "RecollectSearch", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
@@ -67,7 +68,9 @@ let package = Package(
             name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(
             name: "RecollectPostgres",
-            dependencies: ["RecollectCore", .target(name: "CLibpq", condition: .when(traits: ["Postgres"]))]),
+            dependencies: [
+                "RecollectCore", "RecollectSearch", .target(name: "CLibpq", condition: .when(traits: ["Postgres"])),
+            ]),
         .target(
             name: "RecollectAgents",
             dependencies: ["RecollectCore", "RecollectFileSystem", .product(name: "Logging", package: "swift-log")]),
@@ -158,7 +161,8 @@ let package = Package(
         .testTarget(
             name: "RecollectSQLiteTests",
             dependencies: [
-                "RecollectFileSystem", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker",
+                "RecollectFileSystem", "RecollectSearch", "RecollectSQLite", "RecollectTestSupport",
+                "RecollectTestWorker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -227,7 +231,9 @@ let package = Package(
 // optimization takes five times the time of a build. Other builds are not affected: SwiftPM refuses unsafe flags in a package used by
 // version. `assert` stays active.
 if Context.environment["RECOLLECT_OPTIMIZED"] != nil {
-    let optimized: Set = ["RecollectCore", "RecollectFileSystem", "RecollectSQLite", "RecollectWorkspace"]
+    let optimized: Set = [
+        "RecollectCore", "RecollectFileSystem", "RecollectSearch", "RecollectSQLite", "RecollectWorkspace",
+    ]
     for target in package.targets where optimized.contains(target.name) {
         target.swiftSettings = [.unsafeFlags(["-O", "-assert-config", "Debug"])]
     }

@@ -1,7 +1,10 @@
-/// The ID of a row of `session`. Never reused.
-struct SessionRowID: IntegerColumn {
-    let rawValue: Int64
-}
+import RecollectCore
+
+/// The ID of a row of `session`.
+extension SessionRowID: IntegerColumn {}
+
+/// The value of `sequence` in rows of messages and changes.
+extension SequenceNumber: IntegerColumn {}
 
 /// The ID of a row of `scope`. Never reused.
 struct ScopeRowID: IntegerColumn {
@@ -11,18 +14,6 @@ struct ScopeRowID: IntegerColumn {
 /// The ID of a row of `streaming_reply`. Never reused.
 struct ReplyRowID: IntegerColumn {
     let rawValue: Int64
-}
-
-/// The number of a change in the feed. A message keeps the number of its first save through edits and moves. Never
-/// reused.
-struct SequenceNumber: IntegerColumn {
-    /// Before the first change.
-    static let zero = SequenceNumber(rawValue: 0)
-
-    let rawValue: Int64
-
-    var previous: SequenceNumber { SequenceNumber(rawValue: rawValue - 1) }
-    var next: SequenceNumber { SequenceNumber(rawValue: rawValue + 1) }
 }
 
 /// The position of a message in its session.

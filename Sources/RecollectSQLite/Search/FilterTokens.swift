@@ -1,4 +1,5 @@
 import RecollectCore
+import RecollectSearch
 
 /// Tokens naming a message's owner in its document, so that filters apply inside the index.
 ///

@@ -1,5 +1,6 @@
 import GRDB
 import RecollectCore
+import RecollectSearch
 
 extension SearchIndex {
     /// The maximum number of matches used, newest first: a word in half of all messages must not require reading
@@ -20,18 +21,19 @@ extension SearchIndex {
     static func sessions(
         _ db: Database, of userId: String, holding text: String, where condition: String, _ values: [any SQLBindable]
     ) throws -> [SessionRowID] {
-        guard let query = try QueryFields.applied(to: SearchQuery(userId: userId, text: text), db),
-            let filter = try SearchFilter(db, query, includesDiscarded: true)
+        let source = try SQLiteSearchSource(db, userId: userId)
+        guard let query = try QueryFields.applied(to: SearchQuery(userId: userId, text: text), source),
+            let filter = try SearchFilter(query, in: source, includesDiscarded: true)
         else { return [] }
         var words = ParsedQuery(query.text, stemmer: Stemmer())
         guard !words.units.isEmpty else { return [] }
         if words.units.count > 1 {
-            try SearchScore.install(on: db)
-            words = try words.withWholeWords(WordPostings.all(of: words, filter, through: indexedThrough(db)))
+            words = try words.withWholeWords(
+                WordPostings.all(of: words, in: source, filter, through: indexedThrough(db)))
         }
-        var match = try words.listingLongerWords(db).anyForm
+        let expression = try words.listingLongerWords(in: source).anyForm
         let hasFields = query.text != text
-        if hasFields { match = "(\(match)) AND \(filter.match)" }
+        guard var match = hasFields ? expression.fts5(filter.tokens(of: userId)) : expression.fts5 else { return [] }
         let sessions: [SessionRowID] = try db.values("SELECT id FROM session \(condition) LIMIT \(few + 1)", values)
         guard !sessions.isEmpty else { return [] }
         var check = ""
@@ -53,11 +55,11 @@ extension SearchIndex {
             return try db.values(
                 "SELECT DISTINCT session_row_id FROM (SELECT m.session_row_id \(matches))", [match] + bound)
         }
-        let row = try db.sql("SELECT \(SearchFilter.columns) \(matches)").bind([match] + bound)
+        let row = try db.sql("SELECT \(SQLiteSearchSource.columns) \(matches)").bind([match] + bound)
         defer { row.reset() }
         var found: Set<SessionRowID> = []
         while try row.step() {
-            if try filter.matches(row, columnsFrom: 0) { found.insert(row.value(0)) }
+            if try source.passes(row, columnsFrom: 0, filter, listed: false) { found.insert(row.value(0)) }
         }
         return found.sorted()
     }

@@ -1,5 +1,6 @@
 import GRDB
 import RecollectCore
+import RecollectSearch
 
 /// The full-text index of all messages. It can be rebuilt from them at any time, and follows the change feed
 /// outside the commits of saves.

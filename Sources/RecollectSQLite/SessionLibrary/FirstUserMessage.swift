@@ -1,4 +1,5 @@
 import GRDB
+import RecollectCore
 
 /// The first user message of a session, in full. A preview is one line of it.
 enum FirstUserMessage {

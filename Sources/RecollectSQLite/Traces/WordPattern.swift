@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectSearch
 
 /// A word in the forms found in files: unchanged, as in JSON, and as folded by the search index. ASCII case does
 /// not matter.

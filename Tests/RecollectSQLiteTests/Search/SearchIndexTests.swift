@@ -5,6 +5,7 @@ import RecollectTestSupport
 import Testing
 
 @testable import RecollectSQLite
+@testable import RecollectSearch
 
 @Suite("Search index")
 struct SearchIndexTests {

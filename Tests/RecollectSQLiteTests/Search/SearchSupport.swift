@@ -4,6 +4,7 @@ import RecollectCore
 import RecollectTestSupport
 
 @testable import RecollectSQLite
+@testable import RecollectSearch
 
 /// Collects the terms of a text.
 struct Terms: SearchTermReader {

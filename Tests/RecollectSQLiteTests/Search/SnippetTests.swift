@@ -2,7 +2,7 @@ import RecollectCore
 import RecollectTestSupport
 import Testing
 
-@testable import RecollectSQLite
+@testable import RecollectSearch
 
 @Suite("Snippets")
 struct SnippetTests {

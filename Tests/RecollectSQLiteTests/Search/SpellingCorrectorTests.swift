@@ -2,6 +2,7 @@ import RecollectCore
 import Testing
 
 @testable import RecollectSQLite
+@testable import RecollectSearch
 
 @Suite("Correction of misspelled words")
 struct SpellingCorrectorTests {

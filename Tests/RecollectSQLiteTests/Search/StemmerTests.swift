@@ -2,7 +2,7 @@ import GRDB
 import RecollectTestSupport
 import Testing
 
-@testable import RecollectSQLite
+@testable import RecollectSearch
 
 @Suite("Stems of words")
 struct StemmerTests {

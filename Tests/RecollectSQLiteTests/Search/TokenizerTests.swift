@@ -2,7 +2,7 @@ import Foundation
 import RecollectTestSupport
 import Testing
 
-@testable import RecollectSQLite
+@testable import RecollectSearch
 
 @Suite("Search terms")
 struct TokenizerTests {

@@ -3,6 +3,7 @@ import RecollectTestSupport
 import Testing
 
 @testable import RecollectSQLite
+@testable import RecollectSearch
 
 @Suite("Search for some of the words")
 struct WordRankingTests {
@@ -101,13 +102,13 @@ struct WordRankingTests {
         }
         try history.index()
         try history.database.read { db in
-            try SearchScore.install(on: db)
-            let filter = try #require(try SearchFilter(db, SearchQuery(userId: "u", text: "")))
+            let source = try SQLiteSearchSource(db, userId: "u")
+            let filter = SearchFilter()
             let through = try SearchIndex.indexedThrough(db)
             func found(_ query: ParsedQuery) throws -> [[String]] {
                 try query.tiers.map { tier in
-                    try Candidates(db: db, tier: tier, filter: filter).newest(1000, through: through).filter {
-                        try filter.matches($0.sequence)
+                    try source.candidates(tier, filter, limit: 1000, through: through).filter {
+                        try source.passes($0.sequence, filter)
                     }.map { "\($0.sequence) \($0.score)" }
                 }
             }
@@ -118,7 +119,7 @@ struct WordRankingTests {
             ]
             for (text, isListed) in texts {
                 let query = ParsedQuery(text, stemmer: Stemmer())
-                let listed = try query.listingLongerWords(db)
+                let listed = try query.listingLongerWords(in: source)
                 #expect(listed.units.allSatisfy { !$0.isPrefix } == isListed, "\(text)")
                 #expect(try found(listed) == found(query), "\(text)")
                 if text.hasPrefix("few") { #expect(try found(listed).joined().count > 10, "\(text)") }
@@ -275,10 +276,9 @@ struct WordRankingTests {
         #expect(try history.ids("rare", limit: 100).count == 40)
         func postings(_ text: String, user: String = "u") throws -> [WordPostings] {
             try history.database.read { db in
-                try SearchScore.install(on: db)
-                let filter = try #require(try SearchFilter(db, SearchQuery(userId: user, text: "")))
                 var postings = try WordPostings.all(
-                    of: ParsedQuery(text, stemmer: Stemmer()), filter, through: SearchIndex.indexedThrough(db))
+                    of: ParsedQuery(text, stemmer: Stemmer()), in: SQLiteSearchSource(db, userId: user), SearchFilter(),
+                    through: SearchIndex.indexedThrough(db))
                 for index in postings.indices { try postings[index].readNewest() }
                 return postings
             }

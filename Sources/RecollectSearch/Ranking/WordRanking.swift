@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import RecollectCore
 
 /// Ranks the messages with any of a query's words.
@@ -47,7 +46,7 @@ struct WordRanking {
     /// The maximum number of ranked messages.
     private static let maxRanked = 1000
 
-    private let db: Database
+    private let source: any SearchSource
     private let words: ParsedQuery
     private let filter: SearchFilter
     private let dated: SearchFilter?
@@ -64,22 +63,25 @@ struct WordRanking {
     ///   - dated: The filter of a time named in the query.
     ///   - now: The date from which the ages of messages count.
     init(
-        _ db: Database, _ words: ParsedQuery, _ postings: [WordPostings], _ filter: SearchFilter,
+        _ words: ParsedQuery, _ postings: [WordPostings], in source: any SearchSource, _ filter: SearchFilter,
         dated: SearchFilter? = nil, through: SequenceNumber, now: Date, stemmer: Stemmer
     ) throws {
-        self.db = db
+        self.source = source
         self.words = words
         self.filter = filter
         self.dated = dated
         self.through = through
         recency = Recency(now: now)
         self.stemmer = stemmer
-        var postings = postings
-        for index in postings.indices { try postings[index].readNewest() }
+        var postings = try source.together(postings) { list in
+            var list = list
+            try list.readNewest()
+            return list
+        }
         // The estimated number of searched messages.
         let all = try WordPostings(
             ParsedQuery.Unit(text: "", terms: [], mayGoOn: false),
-            ParsedQuery.Tier(match: filter.match, phraseCounts: [], isPrefix: false), filter, through: through
+            ParsedQuery.Tier(expression: .everything, words: [], hasPrefix: false), in: source, filter, through: through
         ).count(through: through)
         for index in postings.indices {
             let count = postings[index].count(through: through)
@@ -92,7 +94,7 @@ struct WordRanking {
     /// Returns the best messages.
     func best() throws -> [Ranked] {
         var postings = postings
-        var authors = try NamedAuthors(db, postings.map { ($0.unit, $0.sequences) })
+        var authors = try NamedAuthors(postings.map { ($0.unit, $0.sequences) }, in: source)
         postings.removeNames(authors.units)
         var own = try ownScores(postings)
         let isComplete = postings.allSatisfy(\.isComplete)
@@ -156,12 +158,16 @@ struct WordRanking {
     /// Adds the newest messages with two frequent words each.
     private func addPairs(_ postings: [WordPostings], to own: inout [SequenceNumber: Double]) throws {
         let frequent = postings.filter { !$0.isComplete }.sorted { $0.weight > $1.weight }.prefix(Self.maxPairedWords)
-        for (index, first) in frequent.enumerated() {
-            for second in frequent.dropFirst(index + 1) {
-                let match = "(\(words.tier(of: first.unit).match)) AND (\(words.tier(of: second.unit).match))"
-                for found in try filter.newest(match, limit: Self.maxPairPostings, through: through) {
-                    own[found.sequence] = max(own[found.sequence] ?? 0, 0.5 * (first.weight + second.weight))
-                }
+        let pairs = frequent.enumerated().flatMap { index, first in frequent.dropFirst(index + 1).map { (first, $0) } }
+        let found = try source.together(pairs) { first, second in
+            let both = [first, second].map { words.tier(of: $0.unit).expression }
+            return try source.newest(
+                ParsedQuery.Tier(expression: .all(both), words: [], hasPrefix: false), filter,
+                limit: Self.maxPairPostings, through: through)
+        }
+        for ((first, second), messages) in zip(pairs, found) {
+            for message in messages {
+                own[message.sequence] = max(own[message.sequence] ?? 0, 0.5 * (first.weight + second.weight))
             }
         }
     }
@@ -170,12 +176,13 @@ struct WordRanking {
     private func addDated(_ postings: [WordPostings], to own: inout [SequenceNumber: Double]) throws {
         guard let dated else { return }
         var others: [SequenceNumber: Double] = [:]
-        for list in postings where !list.isComplete {
-            let tier = words.tier(of: list.unit)
-            for found in try dated.newest(
-                tier.match, phraseCount: tier.phraseCount, limit: Self.maxDatedPostings, through: through)
-            where own[found.sequence] == nil {
-                others[found.sequence, default: 0] += list.weight * found.frequency
+        let frequent = postings.filter { !$0.isComplete }
+        let found = try source.together(frequent) {
+            try source.newest(words.tier(of: $0.unit), dated, limit: Self.maxDatedPostings, through: through)
+        }
+        for (list, messages) in zip(frequent, found) {
+            for message in messages where own[message.sequence] == nil {
+                others[message.sequence, default: 0] += list.weight * message.score
             }
         }
         own.merge(others) { first, _ in first }
@@ -186,15 +193,12 @@ struct WordRanking {
         of sequences: [SequenceNumber]
     ) throws -> [SequenceNumber: [(sequence: SequenceNumber, distance: Int)]] {
         var neighbors: [SequenceNumber: [SequenceNumber: Int]] = [:]
-        for sequence in sequences {
-            for (direction, order) in [("<", "DESC"), (">", "ASC")] {
-                let found: [SequenceNumber] = try db.values(
-                    """
-                    SELECT other.sequence FROM message JOIN message AS other
-                    ON other.scope_row_id = message.scope_row_id AND other.position \(direction) message.position
-                    WHERE message.sequence = ? ORDER BY other.position \(order) LIMIT \(Self.neighborShares.count)
-                    """, [sequence])
-                for (index, other) in found.enumerated() where other <= through {
+        let found = try source.together(sequences) {
+            ($0, try source.neighbors(of: $0, count: Self.neighborShares.count))
+        }
+        for (sequence, sides) in found {
+            for side in sides {
+                for (index, other) in side.enumerated() where other <= through {
                     neighbors[sequence, default: [:]][other] = index + 1
                     neighbors[other, default: [:]][sequence] = index + 1
                 }
@@ -204,16 +208,6 @@ struct WordRanking {
         return neighbors.mapValues { $0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
     }
 
-    /// The properties of a message that change its score.
-    private struct Message {
-        let session: SessionRowID
-        let role: ByteString
-        let timestamp: Int64
-        /// The author's name in the metadata.
-        let name: String?
-        let echo: MessageEcho
-    }
-
     /// Returns messages with the best scores first.
     private func order(_ sequences: some Sequence<SequenceNumber>, by own: [SequenceNumber: Double]) -> [SequenceNumber]
     {
@@ -221,24 +215,15 @@ struct WordRanking {
     }
 
     /// Reads messages, the first ones until the limit of bytes.
-    private func messages(_ sequences: [SequenceNumber]) throws -> [SequenceNumber: Message] {
-        var messages: [SequenceNumber: Message] = [:]
+    private func messages(_ sequences: [SequenceNumber]) throws -> [SequenceNumber: SearchedMessage] {
+        var messages: [SequenceNumber: SearchedMessage] = [:]
         var bytes = 0
-        let row = try db.sql(
-            """
-            SELECT m.session_row_id, m.role, CASE WHEN json_valid(m.metadata) THEN json_extract(m.metadata, '$.name') END,
-              \(MessageEcho.column), m.text, m.parts, m.timestamp
-            FROM message m WHERE m.sequence = ?
-            """)
-        for sequence in sequences where bytes <= Self.maxTextBytes {
-            try row.bind(sequence, at: 1)
-            defer { row.reset() }
-            guard try row.step() else { continue }
-            messages[sequence] = Message(
-                session: row.value(0), role: ByteString(row.text(1)), timestamp: row.integer(6),
-                name: row.optionalText(2),
-                echo: MessageEcho(row, column: 3, textColumn: 4))
-            bytes += row.withBytes(4, \.count) + row.withBytes(5, \.count)
+        for part in parts(of: sequences) where bytes <= Self.maxTextBytes {
+            let found = try source.together(part) { ($0, try source.message($0, passing: nil)) }
+            for case (let sequence, let message?) in found where bytes <= Self.maxTextBytes {
+                messages[sequence] = message
+                bytes += message.byteCount
+            }
         }
         return messages
     }
@@ -247,16 +232,20 @@ struct WordRanking {
     private func rescore(
         _ sequences: [SequenceNumber], _ scorer: inout TextScorer, _ own: inout [SequenceNumber: Double]
     ) throws {
-        let row = try db.sql("SELECT text, parts FROM message WHERE sequence = ?")
         var bytes = 0
-        for sequence in sequences where bytes <= Self.maxTextBytes {
-            try row.bind(sequence, at: 1)
-            defer { row.reset() }
-            guard try row.step() else { continue }
-            own[sequence] = MessageText.withBytes(of: row, textColumn: 0, partsColumn: 1) { text in
-                bytes += text.count
-                return scorer.score(text)
+        for part in parts(of: sequences) where bytes <= Self.maxTextBytes {
+            let found = try source.together(part) { sequence in
+                (sequence, try source.withText(of: sequence) { ($0.count, scorer.score($0)) })
+            }
+            for case (let sequence, let (count, score)?) in found where bytes <= Self.maxTextBytes {
+                own[sequence] = score
+                bytes += count
             }
         }
+    }
+
+    /// Returns sequence numbers in parts of 100: the messages of a part are read at once.
+    private func parts(of sequences: [SequenceNumber]) -> [ArraySlice<SequenceNumber>] {
+        stride(from: 0, to: sequences.count, by: 100).map { sequences[$0..<min($0 + 100, sequences.count)] }
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import RecollectCore
 
 /// The authors named in a query: "What did Ana book?" asks for messages of Ana.
@@ -25,12 +24,14 @@ struct NamedAuthors {
 
     /// Creates the list with the names used to address a role.
     /// - Parameter postings: The messages with each unit, newest first.
-    init(_ db: Database, _ postings: [(unit: ParsedQuery.Unit, sequences: [SequenceNumber])]) throws {
-        let row = try db.sql("SELECT role, text FROM message WHERE sequence = ? AND text IS NOT NULL")
-        for (unit, sequences) in postings where unit.isWord && sequences.count >= Self.minAddresses {
-            guard let role = try Self.addressed(by: unit.terms[0], in: sequences.prefix(Self.maxTexts), row) else {
-                continue
-            }
+    init(
+        _ postings: [(unit: ParsedQuery.Unit, sequences: [SequenceNumber])], in source: any SearchSource
+    ) throws {
+        let words = postings.filter { $0.unit.isWord && $0.sequences.count >= Self.minAddresses }
+        let addressed = try source.together(words) { unit, sequences in
+            (unit, try Self.addressed(by: unit.terms[0], in: sequences.prefix(Self.maxTexts), source))
+        }
+        for case (let unit, let role?) in addressed {
             units.append(unit)
             roles.insert(role)
         }
@@ -54,6 +55,19 @@ struct NamedAuthors {
         return roles.contains(role)
     }
 
+    /// Returns the role of a message of prose, and how it addresses someone with a name, if it does.
+    private static func use(
+        of name: [UInt8], in sequence: SequenceNumber, _ source: any SearchSource
+    ) throws -> (role: ByteString, address: AddressReader.Address?)? {
+        guard let message = try source.message(sequence, passing: nil), message.isProse else { return nil }
+        return try source.withText(of: sequence) { text in
+            let text = UnsafeBufferPointer(rebasing: text.prefix(maxTextLength))
+            var reader = AddressReader(name: name, text: text)
+            Tokenizer.read(text, into: &reader)
+            return (message.role, reader.address)
+        }
+    }
+
     /// The messages of a role with a word.
     private struct Uses {
         var texts = 0
@@ -69,21 +83,16 @@ struct NamedAuthors {
 
     /// Returns the role that messages with a word address with it.
     private static func addressed(
-        by name: [UInt8], in sequences: ArraySlice<SequenceNumber>, _ row: SQL
+        by name: [UInt8], in sequences: ArraySlice<SequenceNumber>, _ source: any SearchSource
     ) throws -> ByteString? {
         var uses: [ByteString: Uses] = [:]
-        for (index, sequence) in sequences.enumerated() {
-            try row.bind(sequence, at: 1)
-            defer { row.reset() }
-            guard try row.step() else { continue }
-            let address = row.withBytes(1) { bytes in
-                let text = UnsafeBufferPointer(rebasing: bytes.bindMemory(to: UInt8.self).prefix(maxTextLength))
-                var reader = AddressReader(name: name, text: text)
-                Tokenizer.read(text, into: &reader)
-                return reader.address
+        for part in [sequences.prefix(firstTexts + 1), sequences.dropFirst(firstTexts + 1)] {
+            for case (let role, let address)? in try source.together(part, { try use(of: name, in: $0, source) }) {
+                uses[role, default: Uses()].add(address)
             }
-            uses[ByteString(row.text(0)), default: Uses()].add(address)
-            if index == firstTexts, uses.values.reduce(0, { $0 + $1.addresses }) < firstTexts / 2 { return nil }
+            if sequences.count > firstTexts, uses.values.reduce(0, { $0 + $1.addresses }) < firstTexts / 2 {
+                return nil
+            }
         }
         let roles = [Role.user, .assistant].map { ByteString($0.rawValue) }
         for (role, other) in zip(roles, roles.reversed()) {

@@ -1,10 +1,10 @@
-import GRDB
 import RecollectCore
 
 /// The newest messages with a word of a query. Those of a word in very many messages are read on demand.
-struct WordPostings {
+package struct WordPostings {
     var unit: ParsedQuery.Unit
     private let tier: ParsedQuery.Tier
+    private let source: any SearchSource
     private let filter: SearchFilter
     private let through: SequenceNumber
     private(set) var sequences: [SequenceNumber] = []
@@ -21,9 +21,12 @@ struct WordPostings {
     private var next: SequenceNumber?
 
     /// Creates the postings of a word with an expression, and reads its messages if there are not very many.
-    init(_ unit: ParsedQuery.Unit, _ tier: ParsedQuery.Tier, _ filter: SearchFilter, through: SequenceNumber) throws {
-        (self.unit, self.tier, self.filter, self.through) = (unit, tier, filter, through)
-        next = try filter.sequence(afterNewest: Self.maxCount, tier.match, through: through)
+    init(
+        _ unit: ParsedQuery.Unit, _ tier: ParsedQuery.Tier, in source: any SearchSource, _ filter: SearchFilter,
+        through: SequenceNumber
+    ) throws {
+        (self.unit, self.tier, self.source, self.filter, self.through) = (unit, tier, source, filter, through)
+        next = try source.message(beforeNewest: Self.maxCount, tier.expression, filter, through: through)
         if next == nil { try read(Self.maxCount) } else { isComplete = false }
     }
 
@@ -33,17 +36,19 @@ struct WordPostings {
     }
 
     private mutating func read(_ limit: Int) throws {
-        let found = try filter.newest(tier.match, phraseCount: tier.phraseCount, limit: limit, through: through)
+        let found = try source.newest(tier, filter, limit: limit, through: through)
         sequences = found.map(\.sequence)
-        frequencies = found.map(\.frequency)
+        frequencies = found.map(\.score)
         isComplete = found.count < limit
     }
 
     /// Reads the newest messages with each word of a query.
-    static func all(
-        of words: ParsedQuery, _ filter: SearchFilter, through: SequenceNumber
+    package static func all(
+        of words: ParsedQuery, in source: any SearchSource, _ filter: SearchFilter, through: SequenceNumber
     ) throws -> [WordPostings] {
-        try words.units.map { try WordPostings($0, words.tier(of: $0), filter, through: through) }
+        try source.together(words.units) {
+            try WordPostings($0, words.tier(of: $0), in: source, filter, through: through)
+        }
     }
 
     /// Returns the estimated number of all messages with the word.
@@ -71,24 +76,26 @@ extension [WordPostings] {
         return !known.dropFirst().reduce(into: Set(rarest.sequences)) { $0.formIntersection($1.sequences) }.isEmpty
     }
 
-    /// Returns an FTS5 expression, true for all messages with all words: the rarest words first. `nil` if it would not
-    /// speed up a search for all words.
-    func meeting(through: SequenceNumber) -> String? {
+    /// Returns an expression for all messages with all words, the rarest words first. `nil` if it would not speed up a search
+    /// for all words.
+    func meeting(through: SequenceNumber) -> SearchExpression? {
         let words = filter { !$0.unit.mayGoOn }.sorted { $0.count(through: through) < $1.count(through: through) }
-            .map { ParsedQuery.match(of: $0.unit, .stem) }
-        guard words.count > 2 else { return nil }
-        // FTS5 looks up all words of an `AND` for each match of any of them. `NOT` a term of no message keeps it from joining
-        // nested ones, so that each word is looked up only for the messages with all rarer ones. `NOT` binds first.
-        return words.dropFirst().reduce(words[0]) { rarer, word in "(\(rarer) AND \(word)) NOT \"_\"" }
+            .map { $0.unit.expression(.stem) }
+        return words.count > 2 ? .rarestFirst(words) : nil
     }
 }
 
 extension ParsedQuery {
-    /// Returns the query with the words of very many messages as whole words: FTS5 reads all matches of a beginning before
-    /// the first result.
-    func withWholeWords(_ postings: [WordPostings]) -> ParsedQuery {
+    /// Returns the query with the words of very many messages as whole words: an index may read all matches of a beginning
+    /// before the first result.
+    package func withWholeWords(_ postings: [WordPostings]) -> ParsedQuery {
         var query = self
         for frequent in postings where !frequent.isComplete { query.setWhole(frequent.unit.terms) }
         return query
+    }
+
+    /// Returns the query with the words in the index in place of beginnings, where they are few.
+    package func listingLongerWords(in source: any SearchSource) throws -> ParsedQuery {
+        try listingLongerWords { try source.terms(longerThan: $0) }
     }
 }

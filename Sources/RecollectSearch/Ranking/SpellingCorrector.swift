@@ -1,4 +1,3 @@
-import GRDB
 import RecollectCore
 
 /// Corrects misspelled words of a query to words of the user's own messages.
@@ -23,21 +22,14 @@ struct SpellingCorrector {
     /// The maximum number of messages counted for a candidate.
     private static let maxCount = 200
 
-    private let db: Database
-    private let filter: SearchFilter
+    private let source: any SearchSource
+    /// The user's messages have the words, in all sessions, with all agents and at all times.
+    private let filter = SearchFilter()
     private let through: SequenceNumber
     private let stemmer: Stemmer
 
-    /// Creates a corrector.
-    /// - Parameter userId: The user whose messages have the words, in all sessions, with all agents and at all times.
-    init(_ db: Database, userId: String, through: SequenceNumber, _ stemmer: Stemmer) throws {
-        self.db = db
-        guard let filter = try SearchFilter(db, SearchQuery(userId: userId, text: "")) else {
-            preconditionFailure("A query without conditions has a filter.")
-        }
-        self.filter = filter
-        self.through = through
-        self.stemmer = stemmer
+    init(in source: any SearchSource, through: SequenceNumber, _ stemmer: Stemmer) {
+        (self.source, self.through, self.stemmer) = (source, through, stemmer)
     }
 
     /// A misspelled word of a query.
@@ -53,14 +45,12 @@ struct SpellingCorrector {
     func corrected(_ words: ParsedQuery) throws -> ParsedQuery? {
         let content = words.content
         guard content.units.count <= Self.maxContent else { return nil }
-        var misspelled: [Misspelled] = []
-        for (index, unit) in words.units.enumerated() where content.units.contains(where: unit.isSame) {
-            guard let letters = Self.letters(of: unit), let count = try questionCount(ofMisspelled: unit) else {
-                continue
-            }
-            misspelled.append(
-                Misspelled(index: index, questionCount: count, candidates: try candidates(for: letters, of: unit)))
-        }
+        let misspelled = try source.together(words.units.enumerated()) { index, unit -> Misspelled? in
+            guard content.units.contains(where: unit.isSame), let letters = Self.letters(of: unit),
+                let count = try questionCount(ofMisspelled: unit)
+            else { return nil }
+            return Misspelled(index: index, questionCount: count, candidates: try candidates(for: letters, of: unit))
+        }.compactMap { $0 }
         var corrections: [Int: [UInt8]] = [:]
         for word in misspelled {
             let context = context(of: word, in: words, content, misspelled, corrections)
@@ -77,13 +67,13 @@ struct SpellingCorrector {
     private func context(
         of word: Misspelled, in words: ParsedQuery, _ content: ParsedQuery, _ misspelled: [Misspelled],
         _ corrections: [Int: [UInt8]]
-    ) -> [String] {
+    ) -> [SearchExpression] {
         let unknown = misspelled.map { words.units[$0.index] }
         let known = content.units.filter { unit in !unknown.contains(where: unit.isSame) }
         guard known.isEmpty else { return known.flatMap { $0.expressions(.stem) } }
         return misspelled.filter { $0.index != word.index }.flatMap { other in
             (corrections[other.index].map { [$0] } ?? Array(other.candidates.joined().prefix(Self.groupCount))).map(
-                match)
+                expression)
         }
     }
 
@@ -93,10 +83,13 @@ struct SpellingCorrector {
         let groups = SpellingMistakes.candidates(for: letters).map { candidates in
             candidates.filter { unit.forms?.stems.contains(stemmer.stem(of: $0)) != true }
         }
-        let whole = try groups.map { try indexed($0, by: Self.phrase) }
-        let inflected = try groups.map { group in try indexed(group.filter { inflectedStem(of: $0) != nil }, by: match)
-        }
-        return whole + inflected
+        return try source.together([false, true]) { isInflected in
+            try source.together(groups) { group in
+                isInflected
+                    ? try indexed(group.filter { inflectedStem(of: $0) != nil }, by: expression)
+                    : try indexed(group, by: Self.phrase)
+            }
+        }.flatMap { $0 }
     }
 
     /// Returns the stem of a word with an ending of an English verb or noun. Any other word, and most nonsense, is only
@@ -119,10 +112,10 @@ struct SpellingCorrector {
         var prefix = unit
         prefix.mayGoOn = true
         var count = 0
-        // The beginning is searched for only if the word is missing: FTS5 collects all matches of a prefix first.
-        for form in [unit.expressions(.stem), prefix.expressions(.prefix)] {
+        // The beginning is searched for only if the word is missing: an index may collect all its matches first.
+        for form in [unit.expression(.stem), prefix.expression(.prefix)] {
             count = 0
-            let isStated = try firstMessage(with: "(\(form.joined(separator: " OR ")))", limit: Self.maxReadMessages) {
+            let isStated = try firstMessage(with: form, limit: Self.maxReadMessages) {
                 count += 1
                 return try !isShortQuestion($0)
             }
@@ -132,17 +125,16 @@ struct SpellingCorrector {
     }
 
     private func isShortQuestion(_ sequence: SequenceNumber) throws -> Bool {
-        let row = try db.sql("SELECT \(MessageEcho.column), m.text FROM message m WHERE m.sequence = ?").bind(sequence)
-        defer { row.reset() }
-        return try row.step() && MessageEcho(row, column: 0, textColumn: 1).isShortQuestion
+        try source.message(sequence, passing: nil)?.echo.shortQuestion != nil
     }
 
     /// Whether one of the user's newest messages with an expression fulfills a condition.
     private func firstMessage(
-        with match: String, limit: Int, where condition: (SequenceNumber) throws -> Bool = { _ in true }
+        with expression: SearchExpression, limit: Int, where condition: (SequenceNumber) throws -> Bool = { _ in true }
     ) throws -> Bool {
-        for found in try filter.newest(match, limit: limit, through: through) {
-            if try filter.matches(found.sequence) && condition(found.sequence) { return true }
+        let words = ParsedQuery.Tier(expression: expression, words: [], hasPrefix: false)
+        for found in try source.newest(words, filter, limit: limit, through: through) {
+            if try source.passes(found.sequence, filter) && condition(found.sequence) { return true }
         }
         return false
     }
@@ -151,47 +143,49 @@ struct SpellingCorrector {
     private static let groupCount = 40
 
     /// Returns the words in any message, also of other users.
-    private func indexed(_ words: Set<[UInt8]>, by match: ([UInt8]) -> String) throws -> [[UInt8]] {
+    private func indexed(_ words: Set<[UInt8]>, by expression: ([UInt8]) -> SearchExpression) throws -> [[UInt8]] {
         let words = words.sorted { $0.lexicographicallyPrecedes($1) }
-        var found: [[UInt8]] = []
-        for start in stride(from: 0, to: words.count, by: Self.groupCount) {
-            let group = words[start..<min(start + Self.groupCount, words.count)]
-            // Most groups have no word in the index.
-            guard try isIndexed(group.map(match).joined(separator: " OR ")) else { continue }
-            for word in group where try isIndexed(match(word)) { found.append(word) }
+        let groups = stride(from: 0, to: words.count, by: Self.groupCount).map {
+            words[$0..<min($0 + Self.groupCount, words.count)]
         }
-        return found
+        // Most groups have no word in the index.
+        return try source.together(groups) { group -> [[UInt8]] in
+            guard try isIndexed(.any(group.map(expression))) else { return [] }
+            return try zip(group, source.together(group) { try isIndexed(expression($0)) }).filter(\.1).map(\.0)
+        }.flatMap { $0 }
     }
 
-    private func isIndexed(_ match: String) throws -> Bool {
-        try db.integer("SELECT 1 FROM message_search WHERE message_search MATCH ? LIMIT 1", match) != nil
+    private func isIndexed(_ expression: SearchExpression) throws -> Bool {
+        try source.mayFind(expression, through: through)
     }
 
-    private static func phrase(_ word: [UInt8]) -> String { "\"\(String(decoding: word, as: UTF8.self))\"" }
+    private static func phrase(_ word: [UInt8]) -> SearchExpression { .phrase([word]) }
 
     /// Returns the expression of a word and its other forms.
-    private func match(_ word: [UInt8]) -> String {
+    private func expression(_ word: [UInt8]) -> SearchExpression {
         guard let stem = inflectedStem(of: word) else { return Self.phrase(word) }
-        let terms = [word] + SearchDocument.terms(ofStem: stem, stemmer)
-        return "(\(terms.map(Self.phrase).joined(separator: " OR ")))"
+        return .any(([word] + SearchDocument.terms(ofStem: stem, stemmer)).map(Self.phrase))
     }
 
     /// Returns the most frequent word in the user's messages; with a context, only of those in a message with a part of
     /// it.
     /// - Parameter questionCount: A word in no more messages than these counts only if one of them is no short question.
     private func mostFrequent(
-        of candidates: [[UInt8]], near context: [String], besides questionCount: Int
+        of candidates: [[UInt8]], near context: [SearchExpression], besides questionCount: Int
     ) throws -> [UInt8]? {
         var best: (count: Int, word: [UInt8])?
-        for word in candidates {
-            var match = match(word)
-            if !context.isEmpty { match = "(\(match) AND (\(context.joined(separator: " OR "))))" }
+        let counts = try source.together(candidates) { word in
+            let own = expression(word)
             var (count, isStated) = (0, false)
-            _ = try firstMessage(with: match, limit: Self.maxCount) { sequence in
+            let expression = context.isEmpty ? own : .all([own, .any(context)])
+            _ = try firstMessage(with: expression, limit: Self.maxCount) { sequence in
                 count += 1
                 if !isStated { isStated = try !isShortQuestion(sequence) }
                 return false
             }
+            return (word: word, count: count, isStated: isStated)
+        }
+        for (word, count, isStated) in counts {
             guard isStated || count > questionCount else { continue }
             if let best, best.count > count || best.count == count && best.word.lexicographicallyPrecedes(word) {
                 continue

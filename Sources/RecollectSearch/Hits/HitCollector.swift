@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import RecollectCore
 
 /// Collects the hits of a page from candidates in order.
@@ -47,22 +46,13 @@ struct HitCollector {
     /// The messages added so far.
     private var added: Set<SequenceNumber> = []
 
-    private let db: Database
-    private let row: SQL
+    private let source: any SearchSource
 
     init(
-        _ db: Database, _ query: SearchQuery, _ words: ParsedQuery, _ stemmer: Stemmer, _ filter: SearchFilter,
-        through: SequenceNumber
-    ) throws {
-        // The user is checked again with the read of the text, independently of the filters.
-        row = try db.sql(
-            """
-            SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id,
-              ifnull(m.copied_from, m.sequence), m.session_row_id, \(MessageEcho.column), \(SearchFilter.columns)
-            FROM message m JOIN session c ON c.id = m.session_row_id JOIN scope s ON s.id = m.scope_row_id
-            WHERE m.sequence = ? AND c.user_id = ?
-            """)
-        self.db = db
+        _ query: SearchQuery, _ words: ParsedQuery, _ stemmer: Stemmer, in source: any SearchSource,
+        _ filter: SearchFilter, through: SequenceNumber
+    ) {
+        self.source = source
         self.query = query
         searched = words
         self.filter = filter
@@ -99,11 +89,8 @@ struct HitCollector {
 
     /// Adds a candidate. Returns whether the page is complete: it is full, and a further hit was found.
     mutating func add(_ sequence: SequenceNumber, score: Double) throws -> Bool {
-        try row.bind(sequence, at: 1)
-        try row.bind(query.userId, at: 2)
-        defer { row.reset() }
-        guard try row.step(), try filter.matches(row, columnsFrom: 10) else { return false }
-        let echo = MessageEcho(row, column: 9, textColumn: 3)
+        guard let message = try source.message(sequence, passing: filter) else { return false }
+        let echo = message.echo
         let isRanked = query.order == .relevance
         if isRanked, !isAnyEnough, late.count < Self.maxLate, echo.isLate(in: searched) {
             late.append(sequence)
@@ -111,14 +98,15 @@ struct HitCollector {
         }
         added.insert(sequence)
         if query.sessionId == nil {
-            if try isShown(sequence, as: .copies(of: row.value(7))) { return false }
-            let isRepeated =
-                try isRanked && echo.isShortQuestion
-                && isShown(sequence, as: .question(ByteString(row.text(3))))
-            if isRepeated { return false }
+            if try isShown(sequence, as: .copies(of: message.original)) { return false }
+            if isRanked, let question = echo.shortQuestion,
+                try isShown(sequence, as: .question(ByteString(question)))
+            {
+                return false
+            }
         }
-        let session: SessionRowID = row.value(8)
-        if try isShown(sequence, as: .shared(id: ByteString(row.text(0)), in: session)) { return false }
+        let session = message.session
+        if try isShown(sequence, as: .shared(id: ByteString(message.messageId), in: session)) { return false }
         if let most = query.maxHitsPerSession {
             guard sessionCounts[session, default: 0] < max(1, most) else { return false }
             sessionCounts[session, default: 0] += 1
@@ -135,9 +123,10 @@ struct HitCollector {
         }
         last = (score, sequence)
         let isCorrected = isAnyEnough && searched.units.contains { $0.correction != nil }
-        let (passage, typedUnits) = MessageText.withBytes(of: row, textColumn: 3, partsColumn: 4) { text in
+        let passages = try source.withText(of: sequence) { text in
             (snippets.passage(of: text), isCorrected ? typedSnippets.passage(of: text).units : [])
         }
+        guard let (passage, typedUnits) = passages else { return false }
         let typedWords = typedUnits.map { typed.units[$0].text }
         var (matched, missing, corrected): ([String], [String], [String: String]) = ([], [], [:])
         for (index, unit) in searched.units.enumerated() {
@@ -148,12 +137,12 @@ struct HitCollector {
                 missing.append(unit.text)
             }
         }
-        if let time, !time.timestamps.contains(row.integer(2)) { missing.append(time.name) }
+        if let time, !time.timestamps.contains(message.timestamp) { missing.append(time.name) }
         hits.append(
             SearchHit(
-                session: SessionKey(userId: query.userId, sessionId: row.text(5)), agentId: row.text(6),
-                messageId: row.text(0), role: Role(rawValue: row.text(1)),
-                timestamp: Date(millisecondsSince1970: row.integer(2)),
+                session: SessionKey(userId: query.userId, sessionId: message.sessionId), agentId: message.agentId,
+                messageId: message.messageId, role: Role(rawValue: message.role.string),
+                timestamp: Date(millisecondsSince1970: message.timestamp),
                 snippet: passage.snippet, score: score, matchedWords: matched, missingWords: missing,
                 correctedWords: corrected))
         return false
@@ -169,13 +158,7 @@ struct HitCollector {
     /// Whether a message with the same key, role and content was seen. Either one may have been edited since.
     private mutating func isShown(_ sequence: SequenceNumber, as likeness: Likeness) throws -> Bool {
         for other in seen[likeness, default: []] {
-            let isSame = try db.integer(
-                """
-                SELECT 1 FROM message JOIN message AS other USING (role)
-                WHERE message.sequence = ? AND other.sequence = ?
-                AND message.text IS other.text AND message.parts IS other.parts
-                """, sequence, other)
-            if isSame != nil { return true }
+            if try source.haveSameContent(sequence, other) { return true }
         }
         seen[likeness, default: []].append(sequence)
         return false

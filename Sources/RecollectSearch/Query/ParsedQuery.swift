@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import RecollectCore
 
 /// The terms of a search text.
@@ -15,9 +14,9 @@ import RecollectCore
 ///
 /// Only the first 32 different words and phrases of a long text count, with the first 16 required and the first 16
 /// excluded ones, only the first 256 terms of a phrase, and only the first 8,192 bytes of the text.
-struct ParsedQuery {
+package struct ParsedQuery {
     /// A word, a phrase, or a run of characters of a script without spaces.
-    struct Unit {
+    package struct Unit {
         enum Requirement { case optional, required, excluded }
 
         /// The unit in the query's text.
@@ -52,27 +51,26 @@ struct ParsedQuery {
             case whole, stem, prefix
         }
 
-        /// Returns the phrases of an FTS5 expression.
-        func expressions(_ form: Form) -> [String] {
-            if form == .stem, let forms { return forms.terms.map { Self.quoted([$0]) } }
-            let all = phrases.flatMap { phrase in
-                guard form == .prefix, mayGoOn, let last = phrase.last else { return [Self.quoted(phrase)] }
-                guard let longer = longerWords[last] else { return [Self.quoted(phrase) + " *"] }
-                return ([last] + longer).map { Self.quoted(phrase.dropLast() + [$0]) }
+        /// Returns the expressions of the phrases. A message needs one of them.
+        func expressions(_ form: Form) -> [SearchExpression] {
+            if form == .stem, let forms { return forms.terms.map { .phrase([$0]) } }
+            let all = phrases.flatMap { phrase -> [SearchExpression] in
+                guard form == .prefix, mayGoOn, let last = phrase.last else { return [.phrase(phrase)] }
+                guard let longer = longerWords[last] else { return [.beginning(phrase)] }
+                return ([last] + longer).map { .phrase(phrase.dropLast() + [$0]) }
             }
             guard form == .prefix, let forms else { return all }
             let isFound = { (term: [UInt8]) in mayGoOn ? term.starts(with: terms[0]) : term == terms[0] }
-            return all + forms.terms.filter { !isFound($0) }.map { Self.quoted([$0]) }
+            return all + forms.terms.filter { !isFound($0) }.map { .phrase([$0]) }
         }
 
-        private static func quoted(_ phrase: [[UInt8]]) -> String {
-            "\"" + phrase.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + "\""
-        }
+        /// Returns the expression of a form.
+        func expression(_ form: Form) -> SearchExpression { .any(expressions(form)) }
 
         /// Whether the unit is one word, and also matches as a prefix.
         var mayBeLonger: Bool { mayGoOn && parts.isEmpty && terms.count == 1 }
 
-        /// Whether FTS5 reads all matches of a prefix for this unit, before the first result.
+        /// Whether an expression of the unit has a beginning.
         var isPrefix: Bool { mayGoOn && phrases.contains { $0.last.map { longerWords[$0] == nil } ?? false } }
     }
 
@@ -82,14 +80,14 @@ struct ParsedQuery {
     /// The maximum number of units that all match as prefixes. Of more units, only the last one does, without a question mark.
     private static let maxPrefixCount = 6
     /// The units to find, without those to exclude.
-    private(set) var units: [Unit] = []
+    package private(set) var units: [Unit] = []
     private(set) var excluded: [Unit] = []
     /// Whether the text ends with a question mark.
     let isQuestion: Bool
 
     /// Creates the query.
     /// - Parameter stemmer: `nil` to match no other forms of words.
-    init(_ text: String, stemmer: Stemmer? = nil) {
+    package init(_ text: String, stemmer: Stemmer? = nil) {
         var text = Self.withStraightMarks(Self.limited(text))
         isQuestion = text.withUTF8 { Self.isQuestion(UnsafeRawBufferPointer($0)) }
         let pieces = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
@@ -182,14 +180,13 @@ struct ParsedQuery {
         for index in units.indices where units[index].terms == terms { units[index].mayGoOn = false }
     }
 
-    /// Returns the query with the words in the index in place of prefixes, where they are few.
-    func listingLongerWords(_ db: Database) throws -> ParsedQuery {
-        guard units.contains(where: \.isPrefix) else { return self }
-        let vocabulary = try SearchVocabulary(db)
+    /// Returns the query with words in place of beginnings.
+    /// - Parameter longerWords: Returns the words that begin with a term, or `nil` if they are not listed.
+    func listingLongerWords(_ longerWords: ([UInt8]) throws -> [[UInt8]]?) rethrows -> ParsedQuery {
         var query = self
         for index in units.indices where units[index].isPrefix {
             for term in units[index].phrases.compactMap(\.last) {
-                query.units[index].longerWords[term] = try vocabulary.words(longerThan: term)
+                query.units[index].longerWords[term] = try longerWords(term)
             }
         }
         return query
@@ -225,21 +222,20 @@ struct ParsedQuery {
         return text[end] == UInt8(ascii: "?") || text[...end].suffix(3).elementsEqual([0xEF, 0xBC, 0x9F])
     }
 
-    /// Whether FTS5 reads all matches of a prefix for one of the units, before the first result.
-    var hasPrefix: Bool { units.contains(where: \.isPrefix) }
+    /// Whether an expression of the units has a beginning.
+    package var hasPrefix: Bool { units.contains(where: \.isPrefix) }
 
-    /// The expressions for `MATCH`, better matches first: messages with every word in full, then messages with only
+    /// The words in their tiers, better matches first: messages with every word in full, then messages with only
     /// other forms or the beginning of a word.
     var tiers: [Tier] {
         guard !units.isEmpty else { return [] }
         let whole = expression(.whole)
-        var tiers = [Tier(match: excluding(whole.match), phraseCounts: whole.phraseCounts, isPrefix: false)]
+        var tiers = [Tier(expression: excluding(whole), words: expressions(.whole), hasPrefix: false)]
         if units.contains(where: { $0.mayGoOn || $0.forms != nil }) {
-            let beginning = expression(.prefix)
             tiers.append(
                 Tier(
-                    match: excluding("(\(beginning.match)) NOT (\(whole.match))"),
-                    phraseCounts: beginning.phraseCounts, isPrefix: units.contains(where: \.isPrefix)))
+                    expression: excluding(.excluding(expression(.prefix), whole)), words: expressions(.prefix),
+                    hasPrefix: hasPrefix))
         }
         return tiers
     }
@@ -248,50 +244,44 @@ struct ParsedQuery {
     var isWholeQuestion: Bool { units.count > 3 && units.dropLast().allSatisfy { !$0.mayGoOn } }
 
     /// The expression for messages with any form of every word.
-    var anyForm: String { excluding(expression(.prefix).match) }
+    package var anyForm: SearchExpression { excluding(expression(.prefix)) }
 
     /// The expression for messages with one of the words, within the requirements.
-    var anyWord: String {
-        let required = units.filter { $0.requirement == .required }.map { Self.match(of: $0, .stem) }
-        guard required.isEmpty else { return excluding(required.joined(separator: " AND ")) }
-        return excluding(units.map { Self.match(of: $0, .stem) }.joined(separator: " OR "))
+    var anyWord: SearchExpression {
+        let required = units.filter { $0.requirement == .required }.map { $0.expression(.stem) }
+        guard required.isEmpty else { return excluding(.all(required)) }
+        return excluding(.any(units.map { $0.expression(.stem) }))
     }
 
-    /// An FTS5 expression. Its first phrases determine the score of a match.
-    struct Tier {
-        var match: String
-        /// The number of phrases of each unit.
-        let phraseCounts: [Int]
-        var phraseCount: Int { phraseCounts.reduce(0, +) }
-        /// Whether FTS5 reads all matches of a prefix before the first result.
-        let isPrefix: Bool
+    /// The words of an expression. They determine the score of a match.
+    package struct Tier: Hashable, Sendable {
+        package var expression: SearchExpression
+        /// The phrases of each word, in the order of the expression's first ones.
+        package let words: [[SearchExpression]]
+        /// Whether there is a beginning among them.
+        package let hasPrefix: Bool
+
+        package init(expression: SearchExpression, words: [[SearchExpression]], hasPrefix: Bool) {
+            (self.expression, self.words, self.hasPrefix) = (expression, words, hasPrefix)
+        }
     }
 
     /// Returns the expression of one unit in messages fulfilling the query's requirements.
     func tier(of unit: Unit) -> Tier {
-        var match = Self.match(of: unit, .stem)
-        for other in units where other.requirement == .required && !other.isSame(as: unit) {
-            match += " AND " + Self.match(of: other, .stem)
-        }
-        return Tier(match: excluding(match), phraseCounts: [unit.expressions(.stem).count], isPrefix: false)
+        let required = units.filter { $0.requirement == .required && !$0.isSame(as: unit) }
+        let all = ([unit] + required).map { $0.expression(.stem) }
+        return Tier(
+            expression: excluding(all.count == 1 ? all[0] : .all(all)), words: [unit.expressions(.stem)],
+            hasPrefix: false)
     }
 
-    /// Returns the FTS5 expression of one unit.
-    static func match(of unit: Unit, _ form: Unit.Form) -> String {
-        "(\(unit.expressions(form).joined(separator: " OR ")))"
-    }
+    /// Returns the phrases of each unit.
+    private func expressions(_ form: Unit.Form) -> [[SearchExpression]] { units.map { $0.expressions(form) } }
 
-    /// Returns an FTS5 expression. Terms contain no ASCII except letters and digits, so typed text cannot end a
-    /// quotation.
-    private func expression(_ form: Unit.Form) -> (match: String, phraseCounts: [Int]) {
-        (
-            units.map { Self.match(of: $0, form) }.joined(separator: " AND "),
-            units.map { $0.expressions(form).count }
-        )
-    }
+    private func expression(_ form: Unit.Form) -> SearchExpression { .all(units.map { $0.expression(form) }) }
 
-    private func excluding(_ match: String) -> String {
-        guard !excluded.isEmpty else { return match }
-        return "(\(match)) NOT (" + excluded.flatMap { $0.expressions(.whole) }.joined(separator: " OR ") + ")"
+    private func excluding(_ expression: SearchExpression) -> SearchExpression {
+        guard !excluded.isEmpty else { return expression }
+        return .excluding(expression, .any(excluded.flatMap { $0.expressions(.whole) }))
     }
 }

@@ -1,21 +1,22 @@
 import Foundation
-import GRDB
 import RecollectCore
 
 /// The fields of a query's text: `session:`, `agent:`, `role:`, `before:` and `after:`, each followed by a value
 /// without a space or in quotation marks.
 ///
 /// A field with an unknown value is searched for as text: `role:admin` may be in a log.
-enum QueryFields {
+package enum QueryFields {
     /// Returns the query with its fields as filters, and its text without them; `nil` if the filters exclude each
     /// other.
-    static func applied(to query: SearchQuery, _ db: Database) throws -> SearchQuery? {
+    package static func applied(
+        to query: SearchQuery, _ source: any SearchSource
+    ) throws -> SearchQuery? {
         guard query.text.utf8.contains(UInt8(ascii: ":")) else { return query }
         var applied = query
         applied.text = ""
         var roles: Set<String> = []
         for piece in pieces(of: ParsedQuery.withStraightMarks(ParsedQuery.limited(query.text))) {
-            guard let (name, value) = field(in: piece), let filter = try Filter(name, value, of: query.userId, db)
+            guard let (name, value) = field(in: piece), let filter = try Filter(name, value, source)
             else {
                 applied.text += piece
                 continue
@@ -44,11 +45,11 @@ enum QueryFields {
         case session(String), agent(String), role(String), before(Date), after(Date)
 
         /// Creates the filter of a field, or returns `nil` if the value is unknown.
-        init?(_ name: String, _ value: String, of userId: String, _ db: Database) throws {
+        init?(_ name: String, _ value: String, _ source: any SearchSource) throws {
             var filter: Filter?
             switch name {
-            case "session": filter = try QueryFields.session(value, of: userId, db).map(Filter.session)
-            case "agent": filter = try QueryFields.isAgent(value, of: userId, db) ? .agent(value) : nil
+            case "session": filter = try QueryFields.session(value, source).map(Filter.session)
+            case "agent": filter = try source.hasAgent(value) ? .agent(value) : nil
             case "role":
                 let isKnown = [Role.user, .assistant, .system, .tool].contains { $0.rawValue == value.lowercased() }
                 filter = isKnown ? .role(value.lowercased()) : nil
@@ -96,25 +97,9 @@ enum QueryFields {
     }
 
     /// Returns the ID of the user's session with an ID, or the only one with an ID beginning with it.
-    private static func session(_ value: String, of userId: String, _ db: Database) throws -> String? {
-        var ids: [String] = []
-        try db.sql(
-            """
-            SELECT session_id FROM session
-            WHERE user_id = ? AND session_id >= ? AND branch_of IS NULL AND discarded_at IS NULL
-            ORDER BY session_id LIMIT 2
-            """
-        ).bind(userId, value).forEachRow { ids.append($0.text(0)) }
-        let found = ids.filter { $0.utf8.starts(with: value.utf8) }
+    private static func session(_ value: String, _ source: any SearchSource) throws -> String? {
+        let found = try source.sessionIDs(beginningWith: value)
         return found.count == 1 || found.first?.hasSameBytes(as: value) == true ? found.first : nil
-    }
-
-    private static func isAgent(_ value: String, of userId: String, _ db: Database) throws -> Bool {
-        try db.integer(
-            """
-            SELECT 1 FROM session JOIN scope ON scope.session_row_id = session.id
-            WHERE session.user_id = ? AND scope.agent_id = ? LIMIT 1
-            """, userId, value) != nil
     }
 
     /// Returns the date of a time, or the start of a day (`2026-05-03`), month (`2026-05`) or year in the current time

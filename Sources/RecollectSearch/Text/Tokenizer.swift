@@ -1,14 +1,14 @@
 /// A term of a text: its folded bytes, valid only during the call, and its source range.
-struct SearchTerm {
+package struct SearchTerm {
     /// The folded UTF-8, at most `Tokenizer.maxTermLength` bytes: letters, digits, marks and emoji, never a
     /// separator.
-    let bytes: UnsafeBufferPointer<UInt8>
+    package let bytes: UnsafeBufferPointer<UInt8>
     /// The range of the term in the text, in bytes.
-    let source: Range<Int>
+    package let source: Range<Int>
 }
 
 /// A reader of a text's terms in order.
-protocol SearchTermReader {
+package protocol SearchTermReader {
     /// Reads a word between two separators, folded as a whole.
     mutating func word(_ term: SearchTerm)
     /// Reads a part of the identifier last read by `word`, such as `Socket` of `WebSocketTask`.
@@ -29,12 +29,12 @@ protocol SearchTermReader {
 /// words. Scripts written without spaces, such as Chinese, Japanese and Thai, give overlapping pairs and single
 /// characters. An emoji is a word. Only the first 64 bytes of a word count, and only the first 256 bytes of a base64
 /// run (letters and digits joined only by `+ / = - _`).
-enum Tokenizer {
+package enum Tokenizer {
     static let maxTermLength = 64
     static let maxRunLength = 256
 
     /// Reads UTF-8 in one pass. Invalid UTF-8 and control characters are separators.
-    static func read<Reader: SearchTermReader>(_ text: UnsafeBufferPointer<UInt8>, into reader: inout Reader) {
+    package static func read<Reader: SearchTermReader>(_ text: UnsafeBufferPointer<UInt8>, into reader: inout Reader) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: WordBuilder.capacity) { letters in
             withUnsafeTemporaryAllocation(of: WordBuilder.CaseBoundary.self, capacity: WordBuilder.maxCaseBoundaries) {
                 caseBoundaries in
@@ -46,7 +46,7 @@ enum Tokenizer {
     }
 
     /// Reads a string.
-    static func read<Reader: SearchTermReader>(_ text: String, into reader: inout Reader) {
+    package static func read<Reader: SearchTermReader>(_ text: String, into reader: inout Reader) {
         var text = text
         text.withUTF8 { read($0, into: &reader) }
     }

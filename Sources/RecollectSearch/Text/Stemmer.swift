@@ -3,9 +3,11 @@
 /// It is the algorithm of M. F. Porter, "An algorithm for suffix stripping" (1980), with the same stems as the tokenizer
 /// `porter` of SQLite's FTS5. Only words of 3 to 64 ASCII letters are reduced, so identifiers with digits and words of other scripts
 /// stay whole.
-struct Stemmer: Sendable {
+package struct Stemmer: Sendable {
     /// The lengths of reduced words.
     private static let lengths = 3...64
+
+    package init() {}
 
     /// Returns the stem of a folded word. A word may be its own stem.
     func stem(of word: [UInt8]) -> [UInt8] {

@@ -7,9 +7,9 @@
 /// them from being a phrase with the words before. A word has no term for its stem if it follows from the
 /// stem: it is the stem itself, the stem with a final `e` (`message` of `messag`), or the stem with `y` for a final `i`
 /// (`history` of `histori`).
-struct SearchDocument: SearchTermReader {
+package struct SearchDocument: SearchTermReader {
     /// The document as text.
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
     private var tail: [UInt8] = []
     private var seen: Set<UInt64> = []
     /// The start of the last word in `bytes`.
@@ -18,10 +18,12 @@ struct SearchDocument: SearchTermReader {
     /// Whether the parts of an identifier are last in the tail. A mark follows them: they are no phrase with a character.
     private var endsWithParts = false
 
-    var isFinished: Bool { false }
+    package var isFinished: Bool { false }
+
+    package init() {}
 
     /// Starts another document and reuses the memory of the last.
-    mutating func make(owner: String..., text: UnsafeBufferPointer<UInt8>, stemmer: Stemmer) {
+    package mutating func make(owner: String..., text: UnsafeBufferPointer<UInt8>, stemmer: Stemmer) {
         bytes.removeAll(keepingCapacity: true)
         tail.removeAll(keepingCapacity: true)
         seen.removeAll(keepingCapacity: true)
@@ -69,13 +71,13 @@ struct SearchDocument: SearchTermReader {
         return words.filter { stemmer.stem(of: $0) == stem } + [stemMark.dropFirst() + stem]
     }
 
-    mutating func word(_ term: SearchTerm) {
+    package mutating func word(_ term: SearchTerm) {
         bytes.append(UInt8(ascii: " "))
         lastWord = bytes.count
         bytes.append(contentsOf: term.bytes)
     }
 
-    mutating func part(_ term: SearchTerm, isFirst: Bool) {
+    package mutating func part(_ term: SearchTerm, isFirst: Bool) {
         // Parts are added once per identifier: they stay adjacent, and `SocketTask` is found as a phrase.
         if isFirst { takesParts = seen.insert(bytes[lastWord...].withUnsafeBufferPointer(Self.hash)).inserted }
         guard takesParts else { return }
@@ -86,11 +88,11 @@ struct SearchDocument: SearchTermReader {
 
     private static let identifierMark = Array(" _i".utf8)
 
-    mutating func pair(_ term: SearchTerm) {
+    package mutating func pair(_ term: SearchTerm) {
         word(term)
     }
 
-    mutating func character(_ term: SearchTerm, isAlone: Bool) {
+    package mutating func character(_ term: SearchTerm, isAlone: Bool) {
         if isAlone {
             word(term)
         } else if seen.insert(Self.hash(term.bytes)).inserted {
@@ -107,7 +109,7 @@ struct SearchDocument: SearchTermReader {
 
     /// Returns the FNV-1a hash of bytes. If two identifiers of a message have the same 64-bit hash, the parts of
     /// the second are not indexed.
-    static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    package static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         var hash = firstHash
         for byte in bytes { hash = next(hash, byte) }
         return hash

@@ -5,23 +5,19 @@ import RecollectCore
 /// kinds, nor the calls and results of the tools that quote the history (`HistoryQuotation`).
 ///
 /// Only the first megabyte of a message and the first 64 KB of each string of a tool count.
-enum MessageText {
+package enum MessageText {
     static let maxToolStringLength = 64 << 10
     static let longest = 1 << 20
 
-    /// Calls `body` with the searched text of a row with the columns `text` and `parts`. Strings are separated by
+    /// Calls `body` with the searched text of a message with a text, or else with parts in JSON. Strings are separated by
     /// line breaks, and the bytes are valid only during the call. Unreadable parts have no text.
-    static func withBytes<Result>(
-        of row: SQL, textColumn: Int32, partsColumn: Int32,
+    package static func withBytes<Result>(
+        text: UnsafeRawBufferPointer?, parts: UnsafeRawBufferPointer,
         _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
     ) rethrows -> Result {
-        guard row.isNull(textColumn) else {
-            return try row.withBytes(textColumn) { text in
-                try text.prefix(longest).withBytes(body)
-            }
-        }
+        if let text { return try text.prefix(longest).withBytes(body) }
         var collected = Collector()
-        row.withBytes(partsColumn) { collected.read(parts: $0) }
+        collected.read(parts: parts)
         return try collected.bytes.withUnsafeBufferPointer(body)
     }
 

@@ -1,16 +1,15 @@
 import GRDB
 import GRDBSQLite
 import RecollectCore
+import RecollectSearch
 
-/// The relevance of a message, as an SQL function: `recollect_score(message_search, groups)`. The groups are the numbers
-/// of phrases for each word of the query, in the order of the expression (`argument`).
+/// The scores of the current row of a search in FTS5, as SQL functions.
 ///
-/// The score is between 0 and 1. Four fifths are the frequency of each word, with decreasing weight for
-/// repetitions and for long messages. One fifth is the closeness of consecutive words. The score depends on the
-/// message alone. In contrast, bm25 weighs words by the number of messages with them. It must visit every hit
-/// before the first result, and its order changes with every saved message.
-enum SearchScore {
-    /// Registers the function on a connection.
+/// `recollect_score(message_search, groups)` is its relevance (`SearchScore`). The groups are the numbers of phrases for each
+/// word of the query, in the order of the expression (`argument`). `recollect_frequency(message_search, n)` is the frequency of
+/// the first `n` phrases together, from 0 to 1.
+enum FTS5Functions {
+    /// Registers the functions on a connection.
     /// - Throws: `cannotOpen` if SQLite lacks FTS5.
     static func install(on db: Database) throws {
         let api = try api(of: db)
@@ -37,25 +36,19 @@ enum SearchScore {
 
     private static let score: fts5_extension_function = { api, row, context, count, values in
         guard let api, let row, let (groups, tokens) = arguments(api, row, context, count, values) else { return }
-        let saturation = 0.3 + 0.9 * Double(tokens) / ordinaryLength
-        var frequency = 0.0
-        var closeness = 0.0
-        var wordCount = 0.0
+        var relevance = SearchScore(tokenCount: Int(tokens))
         var first: Int32 = 0
         /// The phrases of the word before that are in the row.
         var previous: [Int32] = []
         forEachGroup(of: groups) { phraseCount in
             let phrases = (first..<first + phraseCount).filter { Positions(api, row, $0).current != nil }
-            let times = Double(phrases.reduce(0) { $0 + Positions(api, row, $1).count })
-            frequency += times / (times + saturation)
-            closeness += SearchScore.closeness(of: phrases, behind: previous, api, row)
+            relevance.add(
+                count: phrases.reduce(0) { $0 + Positions(api, row, $1).count },
+                distance: distance(from: previous, to: phrases, api, row))
             previous = phrases
             first += phraseCount
-            wordCount += 1
         }
-        wordCount = max(1, wordCount)
-        sqlite3_result_double(
-            context, 0.8 * frequency / wordCount + (wordCount > 1 ? 0.2 * closeness / (wordCount - 1) : 0))
+        sqlite3_result_double(context, relevance.value)
     }
 
     /// Returns the argument for words with these numbers of phrases: `1 3 1`.
@@ -69,14 +62,13 @@ enum SearchScore {
         }
     }
 
-    /// The frequency of the first `n` phrases together, from 0 to 1: `recollect_frequency(message_search, n)`.
     private static let frequency: fts5_extension_function = { api, row, context, count, values in
         // Reading the length takes longer than reading the match.
         guard values.map({ sqlite3_value_int($0[0]) > 0 }) ?? true else { return sqlite3_result_double(context, 0) }
         guard let api, let row, let (phraseCount, tokens) = arguments(api, row, context, count, values) else { return }
         var times = 0
         for phrase in 0..<sqlite3_value_int(phraseCount) { times += Positions(api, row, phrase).count }
-        sqlite3_result_double(context, saturated(times, length: Int(tokens) - FilterTokens.count))
+        sqlite3_result_double(context, SearchScore.saturated(times, length: Int(tokens) - FilterTokens.count))
     }
 
     /// Returns the argument after the table and the number of tokens in the row, or reports an error.
@@ -97,24 +89,11 @@ enum SearchScore {
         return (values[0], tokens)
     }
 
-    /// Returns the part of a word's weight for a number of occurrences in a text of a number of terms (BM25).
-    static func saturated(_ count: Int, length: Int) -> Double {
-        let count = Double(count)
-        return count / (count + saturation * (1 - lengthWeight + lengthWeight * Double(length) / typicalLength))
-    }
-
-    /// The parameters of BM25: the number of occurrences with half of a word's weight, the weight of the length, and
-    /// the length of a typical message in terms.
-    private static let (saturation, lengthWeight, typicalLength) = (1.0, 0.3, 60.0)
-
-    /// The length of an ordinary message, in tokens.
-    private static let ordinaryLength = 200.0
-
-    /// Returns 1 if one of the phrases directly follows one of the others at least once, less for larger distances, and 0
-    /// if none ever follows.
-    private static func closeness(
-        of phrases: [Int32], behind others: [Int32], _ api: UnsafePointer<Fts5ExtensionApi>, _ row: OpaquePointer
-    ) -> Double {
+    /// Returns the smallest number of tokens between one of some phrases and one of others behind it; `nil` if none ever
+    /// follows.
+    private static func distance(
+        from others: [Int32], to phrases: [Int32], _ api: UnsafePointer<Fts5ExtensionApi>, _ row: OpaquePointer
+    ) -> Int? {
         var nearest = Int.max
         for other in others {
             let size = Int(api.pointee.xPhraseSize?(row, other) ?? 1)
@@ -123,7 +102,7 @@ enum SearchScore {
                     nearest, distance(from: Positions(api, row, other), of: size, to: Positions(api, row, phrase)))
             }
         }
-        return nearest == .max ? 0 : 1 / (1 + Double(nearest))
+        return nearest == .max ? nil : nearest
     }
 
     /// Returns the smallest number of tokens between a phrase and another one behind it; `Int.max` if it never follows.

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import RecollectCore
 
 /// A search for messages.
@@ -20,8 +19,8 @@ import RecollectCore
 /// Forked copies of a message are shown once, unless the query names a session. Messages of several agents of a session
 /// are shown once if their ID, role and content are the same, and so is a short question asked again in the same words,
 /// unless the query names a session.
-struct MessageSearch {
-    private let db: Database
+package struct MessageSearch {
+    private let source: any SearchSource
     private let query: SearchQuery
     private let filter: SearchFilter
     private let stemmer: Stemmer
@@ -43,45 +42,63 @@ struct MessageSearch {
         let filter: SearchFilter
     }
 
+    private static let tool = ByteString(Role.tool.rawValue)
     /// The number of best matches checked for role and date, and of newest messages searched for longer words.
     private static let checkedCount = 100
     /// The number of newest matches ranked by score. Of three words or more, it is smaller.
     private static let rankedCount = 2000
+    /// The maximum number of longer words in place of a word in no message.
+    private static let maxLongerWords = 64
     /// The number of unranked matches read at once, at least.
     private static let batchCount = 100
 
-    init(_ db: Database, _ query: SearchQuery, _ filter: SearchFilter, now: Date) throws {
-        self.db = db
+    /// Returns a page of the hits of a query.
+    /// - Parameter now: The date from which times in the query count: "yesterday".
+    package static func page(
+        of query: SearchQuery, in source: any SearchSource, now: Date
+    ) throws -> Page<SearchHit, SearchCursor> {
+        guard var applied = try QueryFields.applied(to: query, source),
+            let filter = try SearchFilter(applied, in: source)
+        else { return Page(elements: [], next: nil) }
+        let hasOnlyFields = applied.text != query.text && applied.text.allSatisfy(\.isWhitespace)
+        if hasOnlyFields, applied.order == .relevance { applied.order = .newestFirst }
+        var search = try MessageSearch(applied, in: source, filter, now: now)
+        if hasOnlyFields { return try search.allByDate() }
+        return query.order == .relevance ? try search.byRelevance() : try search.byDate()
+    }
+
+    private init(_ query: SearchQuery, in source: any SearchSource, _ filter: SearchFilter, now: Date) throws {
+        self.source = source
         self.query = query
         self.filter = filter
         self.now = now
         stemmer = Stemmer()
-        through =
-            try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? SearchIndex.indexedThrough(db)
+        through = try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? source.last()
         typed = ParsedQuery(query.text, stemmer: stemmer)
         let words = typed.withoutFunctionWordsIfLong
-        postings = words.units.count > 1 ? try WordPostings.all(of: words, filter, through: through) : []
-        self.words = try words.withWholeWords(postings).listingLongerWords(db)
-        dated = try Self.dated(query, stemmer, postings, now: now, db)
-        collector = try HitCollector(db, query, self.words, stemmer, filter, through: through)
+        postings = words.units.count > 1 ? try WordPostings.all(of: words, in: source, filter, through: through) : []
+        self.words = try words.withWholeWords(postings).listingLongerWords(in: source)
+        dated = try Self.dated(query, stemmer, postings, now: now, source)
+        collector = HitCollector(query, self.words, stemmer, in: source, filter, through: through)
     }
 
     /// Returns the words of a query besides the time that it names, and the filter of this time; `nil` if it names none,
     /// or has no other words except function words.
     private static func dated(
-        _ query: SearchQuery, _ stemmer: Stemmer, _ postings: [WordPostings], now: Date, _ db: Database
+        _ query: SearchQuery, _ stemmer: Stemmer, _ postings: [WordPostings], now: Date, _ source: any SearchSource
     ) throws -> Dated? {
         guard let (time, rest) = ParsedQuery.time(in: query.text, now: now) else { return nil }
-        let words = try ParsedQuery(rest, stemmer: stemmer).content.withWholeWords(postings).listingLongerWords(db)
+        let words = try ParsedQuery(rest, stemmer: stemmer).content.withWholeWords(postings)
+            .listingLongerWords(in: source)
         guard !FunctionWords.content(of: words.units).isEmpty else { return nil }
         var narrow = query
         narrow.from = max(query.from ?? time.from, time.from)
         narrow.until = min(query.until ?? time.until, time.until)
-        return try SearchFilter(db, narrow).map { Dated(name: time.name, words: words, filter: $0) }
+        return try SearchFilter(narrow, in: source).map { Dated(name: time.name, words: words, filter: $0) }
     }
 
     /// Returns the page of the best hits.
-    mutating func byRelevance() throws -> Page<SearchHit, SearchCursor> {
+    private mutating func byRelevance() throws -> Page<SearchHit, SearchCursor> {
         if try addRanked(words, filter, bases: [13, 11]) { return collector.page }
         if let dated {
             collector.search(for: dated.words, stemmer, dated.filter)
@@ -107,23 +124,23 @@ struct MessageSearch {
     }
 
     /// Returns the page of all messages passing the filter, by date.
-    mutating func allByDate() throws -> Page<SearchHit, SearchCursor> {
-        _ = try addDated(filter.match, filter)
+    private mutating func allByDate() throws -> Page<SearchHit, SearchCursor> {
+        _ = try addDated(.everything, filter)
         return collector.page
     }
 
     /// Returns the page of the hits next in an order by date.
-    mutating func byDate() throws -> Page<SearchHit, SearchCursor> {
+    private mutating func byDate() throws -> Page<SearchHit, SearchCursor> {
         if let dated {
             if try addDated([(words, filter), (dated.words, dated.filter)]) { return collector.page }
-        } else if try !words.units.isEmpty && addDated(words.anyForm, filter, isPrefix: words.hasPrefix) {
+        } else if try !words.units.isEmpty && addDated(words.anyForm, filter, hasPrefix: words.hasPrefix) {
             return collector.page
         }
         guard collector.count == 0 else { return collector.page }
         let corrected = try correctedWords()
         if let corrected {
             collector.search(for: corrected, stemmer, filter, time: time)
-            if try addDated(corrected.anyForm, filter, isPrefix: corrected.hasPrefix) { return collector.page }
+            if try addDated(corrected.anyForm, filter, hasPrefix: corrected.hasPrefix) { return collector.page }
         }
         guard collector.count == 0, typed.units.count > 1 else { return collector.page }
         let content = try searchForSomeWords(corrected)
@@ -134,17 +151,17 @@ struct MessageSearch {
 
     /// Returns the words with corrections, or `nil` if none is misspelled.
     private func correctedWords() throws -> ParsedQuery? {
-        try SpellingCorrector(db, userId: query.userId, through: through, stemmer).corrected(dated?.words ?? words)
+        try SpellingCorrector(in: source, through: through, stemmer).corrected(dated?.words ?? words)
     }
 
     /// Returns the messages with each word, and reads those not yet read.
     private func postings(of words: ParsedQuery) throws -> [WordPostings] {
-        try words.units.map { unit in
+        try source.together(words.units) { unit in
             guard
                 var known = postings.first(where: {
                     $0.unit.terms == unit.terms && $0.unit.requirement == unit.requirement
                 })
-            else { return try WordPostings(unit, words.tier(of: unit), filter, through: through) }
+            else { return try WordPostings(unit, words.tier(of: unit), in: source, filter, through: through) }
             known.unit = unit
             return known
         }
@@ -153,7 +170,7 @@ struct MessageSearch {
     /// Returns the best messages with some of the words.
     private func someWords(_ content: ParsedQuery) throws -> [WordRanking.Ranked] {
         try WordRanking(
-            db, content, postings(of: content), filter, dated: dated?.filter, through: through, now: now,
+            content, postings(of: content), in: source, filter, dated: dated?.filter, through: through, now: now,
             stemmer: stemmer
         ).best()
     }
@@ -165,10 +182,11 @@ struct MessageSearch {
         var visible: [SequenceNumber] = []
         // Most messages pass.
         for limit in [2 * count, Self.rankedCount] {
-            let found = try filter.newest(ParsedQuery.match(of: unit, form), limit: limit, through: through)
+            let words = ParsedQuery.Tier(expression: unit.expression(form), words: [], hasPrefix: unit.isPrefix)
+            let found = try source.newest(words, filter, limit: limit, through: through)
             visible = []
-            for (sequence, _) in found where visible.count < count {
-                if try filter.matches(sequence) { visible.append(sequence) }
+            for match in found where visible.count < count {
+                if try source.passes(match.sequence, filter) { visible.append(match.sequence) }
             }
             if visible.count == count || found.count < limit { break }
         }
@@ -179,19 +197,15 @@ struct MessageSearch {
     private func longerWords(than unit: ParsedQuery.Unit) throws -> [[UInt8]] {
         var document = SearchDocument()
         var words: Set<[UInt8]> = []
-        let row = try db.sql("SELECT text, parts FROM message WHERE sequence = ?")
         for sequence in try visible(unit, .prefix, first: Self.checkedCount)
-        where words.count < SearchVocabulary.maxCount {
-            try row.bind(sequence, at: 1)
-            defer { row.reset() }
-            guard try row.step() else { continue }
-            MessageText.withBytes(of: row, textColumn: 0, partsColumn: 1) { text in
+        where words.count < Self.maxLongerWords {
+            try source.withText(of: sequence) { text in
                 document.make(text: text, stemmer: stemmer)
                 let terms = document.bytes.split(separator: UInt8(ascii: " "))
                 words.formUnion(terms.lazy.filter { $0.starts(with: unit.terms[0]) }.map(Array.init))
             }
         }
-        return Array(words.sorted { $0.lexicographicallyPrecedes($1) }.prefix(SearchVocabulary.maxCount))
+        return Array(words.sorted { $0.lexicographicallyPrecedes($1) }.prefix(Self.maxLongerWords))
     }
 
     /// The time named in the query: messages of other times lack it.
@@ -215,10 +229,13 @@ struct MessageSearch {
     }
 
     /// Adds the messages with an expression by date. Returns whether the page is complete.
-    private mutating func addDated(_ match: String, _ filter: SearchFilter, isPrefix: Bool = false) throws -> Bool {
-        try DatedMatches(db: db, match: match, isPrefix: isPrefix, filter: filter, order: query.order).forEach(
-            through: through, after: firstDate
-        ) { try collector.add($0.sequence, score: Double($0.timestamp)) }
+    private mutating func addDated(_ expression: SearchExpression, _ filter: SearchFilter, hasPrefix: Bool = false)
+        throws -> Bool
+    {
+        let dated = DatedExpression(expression: expression, hasPrefix: hasPrefix, filter: filter)
+        return try source.forEachByDate(dated, query.order, through: through, after: firstDate) {
+            try collector.add($0.sequence, score: Double($0.timestamp))
+        }
     }
 
     /// Adds the messages with all words of one of the queries by date. Returns whether the page is complete.
@@ -226,17 +243,15 @@ struct MessageSearch {
         // A part of the matches, then twice as many, until the page is complete.
         var count = query.maxHitsPerSession == nil ? max(500, 2 * collector.missing) : .max
         while true {
-            var found: [SequenceNumber: (match: DatedMatches.Match, query: Int)] = [:]
-            let isInOrder = DatedMatches.isInOrder(query.order)
+            var found: [SequenceNumber: (match: DatedMatch, query: Int)] = [:]
+            let isInOrder = DatedMatch.isInOrder(query.order)
             /// The end of the read part of the matches.
-            var end: DatedMatches.Match?
+            var end: DatedMatch?
             for (number, (words, filter)) in queries.enumerated() where !words.units.isEmpty {
                 var rest = count
-                _ = try DatedMatches(
-                    db: db, match: words.anyForm, isPrefix: words.hasPrefix, filter: filter, order: query.order
-                ).forEach(
-                    through: through, after: firstDate
-                ) { match in
+                let dated = DatedExpression(
+                    expression: words.anyForm, hasPrefix: words.hasPrefix, filter: filter)
+                _ = try source.forEachByDate(dated, query.order, through: through, after: firstDate) { match in
                     if found[match.sequence] == nil { found[match.sequence] = (match, number) }
                     rest -= 1
                     if rest == 0 { end = [end, match].compactMap { $0 }.min(by: isInOrder) }
@@ -266,23 +281,18 @@ struct MessageSearch {
     private mutating func addRanked(_ words: ParsedQuery, _ filter: SearchFilter, bases: [Double]) throws -> Bool {
         let postings = words.units.count > 1 && !words.mayRequireBeginning ? try postings(of: words) : []
         guard postings.mayMeet else { return false }
-        let match = postings.meeting(through: through)
+        let meeting = postings.meeting(through: through)
         if words.isWholeQuestion {
-            // Of any user: only speed depends on it.
-            let found = try db.integer(
-                "SELECT 1 FROM message_search WHERE message_search MATCH ? AND rowid <= ? LIMIT 1",
-                match ?? words.anyForm, through)
-            guard found != nil else { return false }
+            guard try source.mayFind(meeting ?? words.anyForm, through: through) else { return false }
         }
         let rankedCount = 2 * Self.rankedCount / max(2, words.units.count)
         for (var tier, base) in zip(words.tiers, bases) {
-            if let match { tier.match = "(\(tier.match)) AND \(match)" }
-            let candidates = Candidates(db: db, tier: tier, filter: filter)
+            if let meeting { tier.expression = .all([tier.expression, meeting]) }
             var bound = through
             var isRanked = true
             while true {
                 let wanted = isRanked ? rankedCount : max(Self.batchCount, collector.missing)
-                let found = try candidates.newest(wanted, through: bound)
+                let found = try source.candidates(tier, filter, limit: wanted, through: bound)
                 // Scores decrease from group to group and from ranked to unranked matches, as in the order.
                 let scored =
                     isRanked
@@ -304,18 +314,15 @@ struct MessageSearch {
     /// Returns candidates with their scores. Of the best ones, recent messages get a little more, and results of tools
     /// come after the other messages.
     private func ranked(
-        _ found: [(sequence: SequenceNumber, score: Double)], _ filter: SearchFilter
-    ) throws -> [(sequence: SequenceNumber, score: Double)] {
+        _ found: [SearchMatch], _ filter: SearchFilter
+    ) throws -> [SearchMatch] {
         var ordered = found.sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) }
         var best: [(index: Int, isTool: Bool, share: Double)] = []
         let recency = Recency(now: now)
-        let row = try db.sql("SELECT \(SearchFilter.columns) FROM message m WHERE sequence = ?")
         for (index, candidate) in ordered.enumerated() {
-            try row.bind(candidate.sequence, at: 1)
-            defer { row.reset() }
             // Messages of other users must not change the scores.
-            guard try row.step(), try filter.matches(row, columnsFrom: 0) else { continue }
-            best.append((index, row.text(3) == Role.tool.rawValue, recency.share(of: row.integer(2))))
+            guard let message = try source.message(candidate.sequence, passing: filter) else { continue }
+            best.append((index, message.role == Self.tool, recency.share(of: message.timestamp)))
             if best.count == Self.checkedCount { break }
         }
         let least = best.last.map { ordered[$0.index].score } ?? 0
@@ -325,25 +332,5 @@ struct MessageSearch {
             ordered[index].score = isTool ? least * score : least + (score - least) * share
         }
         return ordered
-    }
-}
-
-/// A mild preference for recent messages.
-struct Recency {
-    /// The part of a score that depends on the age, and the age at which half of it is left, in days.
-    private static let (part, halfLife) = (0.1, 30.0)
-    private static let day: Int64 = 86_400_000
-    private let today: Int64
-
-    /// Creates the preference for a date.
-    /// - Parameter now: The current date. Its day counts: the pages of a search are read at different times.
-    init(now: Date) {
-        today = now.millisecondsSince1970 / Self.day
-    }
-
-    /// Returns the share of its score that a message with a timestamp keeps, up to 1.
-    func share(of timestamp: Int64) -> Double {
-        let age = Double(max(0, today - timestamp / Self.day))
-        return 1 - Self.part + Self.part * exp2(-age / Self.halfLife)
     }
 }
