@@ -169,7 +169,9 @@ let package = Package(
             resources: [.copy("Fixtures")]),
         .testTarget(
             name: "RecollectPostgresTests",
-            dependencies: ["RecollectCore", "RecollectPostgres", "RecollectTestSupport", "RecollectTesting"]),
+            dependencies: [
+                "RecollectCore", "RecollectPostgres", "RecollectSQLite", "RecollectTestSupport", "RecollectTesting",
+            ]),
         .testTarget(
             name: "RecollectAgentsTests",
             dependencies: ["RecollectAgents", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"],

@@ -73,7 +73,7 @@ package struct MessageSearch {
         self.filter = filter
         self.now = now
         stemmer = Stemmer()
-        through = try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? source.last()
+        through = try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? source.bounds().upperBound
         typed = ParsedQuery(query.text, stemmer: stemmer)
         let words = typed.withoutFunctionWordsIfLong
         postings = words.units.count > 1 ? try WordPostings.all(of: words, in: source, filter, through: through) : []

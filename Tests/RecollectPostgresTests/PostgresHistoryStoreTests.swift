@@ -9,18 +9,7 @@
 
     @Suite("Histories in PostgreSQL", .needs(.postgres))
     struct PostgresHistoryStoreTests {
-        /// The checks that search, which PostgreSQL cannot do yet.
-        private static let missing: Set = [
-            "append.adoptsUnassigned", "branches.moveAndDeleteWithSession", "deletion.ofMessages", "deletion.ofSession",
-            "deletion.ofUser",
-            "deletion.sessionCanBeReused", "discarding.appendRestoresSession", "discarding.canBeUndone",
-            "discarding.hidesSession", "moves.keepAllContent", "moves.mergeKeepsConflictingMessages",
-            "replies.becomeMessages", "tenants.anyStringIsValidSessionID", "tenants.usersAreIsolated",
-            "window.trimDoesNotAffectLibrary",
-        ]
-        static let checks = HistoryStoreConformance.checks.filter { check in
-            !missing.contains(check.name) && !["search", "text"].contains { check.name.lowercased().contains($0) }
-        }
+        static let checks = HistoryStoreConformance.checks
 
         private func makeStore(_ url: String? = nil) async throws -> PostgresHistoryStore {
             let url = if let url { url } else { try await HistoryServer.url }
@@ -255,6 +244,16 @@
             #expect(try await migrator.currentVersion() == next)
         }
 
+        @Test("A database with another encoding than UTF-8 is refused and stays empty")
+        func encoding() async throws {
+            let address = try PostgresAddress(try await SharedServer.url(encoding: "LATIN1"))
+            let store = PostgresHistoryStore(address)
+            let error = await #expect(throws: RecollectError.self) { try await store.migrate() }
+            #expect(error?.code == .cannotOpen && error?.message.contains("LATIN1") == true)
+            let database = PostgresDatabase(pool: PostgresPool(address))
+            #expect(try await PostgresMigrator(database: database).currentVersion() == 0)
+        }
+
         @Test("Missing and newer tables are refused with the reason, and stay as they are")
         func versions() async throws {
             let database = try await makeDatabase()
@@ -269,14 +268,6 @@
                 let error = await #expect(throws: RecollectError.self) { try await operation() }
                 #expect(error?.code == .newerSchema && error?.message.contains("1000") == true)
             }
-        }
-    }
-
-    /// The store has all operations but this one so far.
-    extension PostgresHistoryStore: HistoryStore {
-        /// Throws.
-        public func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
-            throw RecollectError(.invalidArgument, "not available in PostgreSQL")
         }
     }
 #endif

@@ -23,6 +23,15 @@
         static var url: String {
             get async throws { try await server.value.createDatabase() }
         }
+
+        /// Returns the URL of a new database with an encoding.
+        static func url(encoding: String) async throws -> String {
+            let server = try await server.value
+            let name = "encoding_\(UUID().uuidString.lowercased().prefix(8))"
+            try await server.execute(
+                "CREATE DATABASE \(name) ENCODING '\(encoding)' LOCALE 'C' TEMPLATE template0 OWNER recollect")
+            return server.url(database: name)
+        }
     }
 
     /// A server for histories. A change feed waits for the transactions of all databases of its server, so tests with long

@@ -159,13 +159,15 @@
                     UPDATE recollect.message SET timestamp = $5, role = $6, metadata = $7, unknown_fields = $8, text = $9,
                       parts = $10, copied_from = NULL, placed_at = coalesce(placed_at, nullif(timestamp, $5)),
                       input_tokens = nullif($11, 0), output_tokens = nullif($12, 0),
-                      cache_creation_tokens = nullif($13, 0), cache_read_tokens = nullif($14, 0)
+                      cache_creation_tokens = nullif($13, 0), cache_read_tokens = nullif($14, 0),
+                      terms = \(SearchTerms.vector("($15::text[])[1]"))
                     WHERE user_id = $1 AND session = $2 AND scope = $3 AND position = $4
                     """, .bytes(session.userId.bytes), .integer(number), .integer(message.scope),
                     .integer(message.position), .integer(new.timestamp.millisecondsSince1970), .bytes(content.role),
                     .optional(content.metadata), .optional(content.unknownFields), .optional(content.text),
                     .optional(content.parts), .integer(Int64(usage.input)), .integer(Int64(usage.output)),
-                    .integer(Int64(usage.cacheCreation)), .integer(Int64(usage.cacheRead)))
+                    .integer(Int64(usage.cacheCreation)), .integer(Int64(usage.cacheRead)),
+                    SearchTerms.values(of: [content], userId: session.userId))
             ]
         }
 

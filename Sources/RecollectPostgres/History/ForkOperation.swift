@@ -66,11 +66,11 @@
                     INSERT INTO recollect.message (
                       user_id, session, scope, position, sequence, number, timestamp, placed_at, message_id, role, metadata,
                       unknown_fields, text, parts, copied_from, input_tokens, output_tokens, cache_creation_tokens,
-                      cache_read_tokens)
+                      cache_read_tokens, terms)
                     SELECT $1, $3, copy.scope, (target.last_position / \(AppendPlan.step) + rank) * \(AppendPlan.step),
                       feed.number + rank - 1, target.added + rank, timestamp, placed_at, message_id, role, m.metadata,
                       unknown_fields, text, parts, coalesce(copied_from, sequence), m.input_tokens, m.output_tokens,
-                      m.cache_creation_tokens, m.cache_read_tokens
+                      m.cache_creation_tokens, m.cache_read_tokens, m.terms
                     FROM (SELECT *, row_number() OVER (ORDER BY position) AS rank FROM recollect.message
                           WHERE user_id = $1 AND session = $2 AND position <= $4) AS m
                     JOIN recollect.scope AS own ON own.user_id = $1 AND own.session = $2 AND own.scope = m.scope

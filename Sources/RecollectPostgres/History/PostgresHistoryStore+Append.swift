@@ -110,7 +110,7 @@
             let size = MessageWindow.size(for: options.maxMessages)
             if size == 0 { state.noteEmptyWindow() }
             let leaseValues = leases.isEmpty ? [] : PostgresLease.values(leases)
-            let leaseQuery = leases.isEmpty ? "" : "lease AS (\(PostgresLease.query(parametersFrom: 33))), "
+            let leaseQuery = leases.isEmpty ? "" : "lease AS (\(PostgresLease.query(parametersFrom: 34))), "
             let hasLeases = leases.isEmpty ? "" : "AND (SELECT count(*) FROM lease) = \(leases.count)"
             statement = PostgresStatement(
                 """
@@ -139,16 +139,17 @@
                 )
                 INSERT INTO recollect.message (
                   user_id, session, scope, position, sequence, number, timestamp, placed_at, message_id, role, metadata,
-                  unknown_fields, text, parts, input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens)
+                  unknown_fields, text, parts, input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, terms)
                 SELECT $1, $2, $14, position, head.feed + offset_, $17 + offset_, timestamp, nullif(time, timestamp),
                   message_id, role, metadata, unknown_fields, text, parts, nullif(input, 0), nullif(output, 0),
-                  nullif(cache_creation, 0), nullif(cache_read, 0)
+                  nullif(cache_creation, 0), nullif(cache_read, 0), \(SearchTerms.vector("terms"))
                 FROM head, unnest(
                   $16::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bytea[], $22::bytea[], $23::bytea[], $24::bytea[],
-                  $25::bytea[], $26::bytea[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[])
+                  $25::bytea[], $26::bytea[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[],
+                  $33::text[])
                 AS row (
                   position, offset_, timestamp, time, message_id, role, metadata, unknown_fields, text, parts, input, output,
-                  cache_creation, cache_read)
+                  cache_creation, cache_read, terms)
                 """,
                 parameters: [
                     .bytes(scope.userId.bytes), .integer(old.session), .integer(old.revision), .integer(state.revision),
@@ -164,6 +165,7 @@
                     .byteArrays(contents.map(\.parts)), .integer(size == 0 ? 1 : 0), .boolean(restores),
                     .integers(usages.map { Int64($0.input) }), .integers(usages.map { Int64($0.output) }),
                     .integers(usages.map { Int64($0.cacheCreation) }), .integers(usages.map { Int64($0.cacheRead) }),
+                    SearchTerms.values(of: contents, userId: scope.userId),
                 ] + leaseValues)
             self.state = state
         }

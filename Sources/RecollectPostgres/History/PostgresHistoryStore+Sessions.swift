@@ -36,15 +36,32 @@
         func sessions(
             _ query: SessionQuery, page: PageRequest<SessionCursor>
         ) async throws -> Page<Session, SessionCursor> {
-            let selection = SessionSelection(query, page)
-            return Page(try await list(selection.condition, selection.values), page, cursor: query.cursor(of:))
+            guard !query.text.isEmpty else {
+                let selection = SessionSelection(query, page)
+                return Page(try await list(selection.condition, selection.values), page, cursor: query.cursor(of:))
+            }
+            let sessions = try await performing { database in
+                try await database.reading { transaction in
+                    let found = try await Self.messages(of: query.userId, holding: query.text, in: transaction)
+                    let selection = SessionSelection(query, page, holdingText: found)
+                    return Self.sessions(
+                        try await transaction.run([Self.statement(selection.condition, selection.values)])[0])
+                }
+            }
+            return Page(sessions, page, cursor: query.cursor(of:))
         }
 
         private func list(_ condition: String, _ values: [PostgresValue]) async throws -> [Session] {
-            let statement = PostgresStatement(
+            Self.sessions(try await performing { try await $0.run(Self.statement(condition, values)) })
+        }
+
+        private static func statement(_ condition: String, _ values: [PostgresValue]) -> PostgresStatement {
+            PostgresStatement(
                 "SELECT \(SessionColumns.selected) FROM recollect.session WHERE \(condition)", parameters: values)
-            let rows = try await performing { try await $0.run(statement) }
-            return (0..<rows.count).map { SessionColumns.read(rows, $0) }
+        }
+
+        private static func sessions(_ rows: PostgresResult) -> [Session] {
+            (0..<rows.count).map { SessionColumns.read(rows, $0) }
         }
 
         /// Sets a session's details: see `HistoryStore`.
@@ -159,7 +176,9 @@
         private(set) var condition = ""
         private(set) var values: [PostgresValue] = []
 
-        init(_ query: SessionQuery, _ page: PageRequest<SessionCursor>) {
+        /// Creates the selection of a page.
+        /// - Parameter messages: The messages with the words of the query's text, by sequence number.
+        init(_ query: SessionQuery, _ page: PageRequest<SessionCursor>, holdingText messages: [Int64] = []) {
             condition = """
                 user_id = \(bind(.bytes(query.userId.bytes))) AND branch_of IS NULL
                 AND discarded_at IS \(query.isDiscarded ? "NOT NULL" : "NULL")
@@ -188,6 +207,15 @@
                         WHERE m.user_id = s.user_id AND m.session = s.session AND m.scope = s.scope))
                     """)
             }
+            if !query.text.isEmpty {
+                let text = bind(.bytes(query.text.bytes))
+                add(
+                    """
+                    (\(Self.contains("session.title", text)) OR \(Self.contains("session.preview", text))
+                     OR session.session IN (SELECT m.session FROM recollect.message AS m
+                       WHERE m.user_id = session.user_id AND m.sequence = ANY (\(bind(.integers(messages))))))
+                    """)
+            }
             let isAscending = query.order.isAscending != (query.isReversed != (page.direction == .backward))
             let key = query.order.column
             if let cursor = page.cursor {
@@ -203,6 +231,17 @@
                  ORDER BY \(key) \(direction), session.session_id \(direction)
                 LIMIT \(bind(.integer(Int64(page.limit) + 1)))
                 """
+        }
+
+        /// Whether a column has a text, without the case of ASCII letters. PostgreSQL has no text with U+0000: it is compared by
+        /// bytes.
+        private static func contains(_ column: String, _ text: String) -> String {
+            """
+            CASE WHEN position('\\x00'::bytea IN \(column)) > 0 OR position('\\x00'::bytea IN \(text)) > 0
+              THEN position(\(text) IN \(column)) > 0
+              ELSE position(lower(convert_from(\(text), 'UTF8') COLLATE "C")
+                IN lower(convert_from(\(column), 'UTF8') COLLATE "C")) > 0 END
+            """
         }
 
         private mutating func add(_ term: String) {

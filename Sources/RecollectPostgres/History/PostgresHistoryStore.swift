@@ -7,7 +7,7 @@
     ///
     /// Every call runs at the server: see `HistoryStore` for the promises. A save is durable when it returns, as far as the server's
     /// `synchronous_commit` makes it so.
-    final class PostgresHistoryStore: Sendable {
+    final class PostgresHistoryStore: HistoryStore {
         /// The events posted by the store.
         let events: StoreEvents
         let database: PostgresDatabase

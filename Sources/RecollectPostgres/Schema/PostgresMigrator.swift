@@ -18,7 +18,7 @@
         /// runs a step, and the others wait for it.
         ///
         /// A failed step changes nothing, and the next call continues with it.
-        /// - Throws: `newerSchema` for tables of a newer version, left untouched; `permissionDenied` without the right to create a
+        /// - Throws: `newerSchema` for tables of a newer version, left untouched; `cannotOpen` for a database with another encoding than UTF-8; `permissionDenied` without the right to create a
         ///   schema; `busy` if other transactions use the tables for 10 seconds.
         @discardableResult
         func migrate() async throws -> Int {
@@ -41,9 +41,11 @@
                           version bigint PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now()
                         )
                         """),
-                    PostgresStatement("SELECT coalesce(max(version), 0) FROM recollect.migration"),
+                    PostgresStatement(
+                        "SELECT coalesce(max(version), 0), current_setting('server_encoding') FROM recollect.migration"),
                 ])
                 let version = results[4].integer(0, 0)
+                try checkEncoding(results[4].text(0, 1))
                 try check(version)
                 guard let next = migrations.first(where: { $0.version > version }) else { return ([], false) }
                 let statements = next.statements.map { PostgresStatement($0) }
@@ -51,6 +53,16 @@
                     "INSERT INTO recollect.migration (version) VALUES ($1)", .integer(next.version))
                 return (statements + [mark], true)
             }
+        }
+
+        /// Checks that the database can hold the words of all scripts in its index.
+        /// - Throws: `cannotOpen`.
+        private func checkEncoding(_ encoding: String) throws {
+            guard encoding != "UTF8" else { return }
+            throw RecollectError(
+                .cannotOpen,
+                "\(database.pool.address.description): the database has the encoding \(encoding), and a history needs UTF8; create "
+                    + "another database with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0; nothing was changed")
         }
 
         /// Compares the version of the tables with that of this code.

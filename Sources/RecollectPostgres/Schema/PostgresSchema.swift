@@ -10,7 +10,7 @@
     ///   `branch_number` orders the branches by age.
     /// - A message's `position` is its position in the session, and `number` the value of `added` at its addition. `placed_at` is
     ///   the time of its sort key, `NULL` for its own timestamp. `text` holds a message of one part of prose, `parts` the JSON of
-    ///   any other. Equal contents have equal columns: see `MessageColumns`.
+    ///   any other. `terms` are the words of its text, and a word of its user: see `SearchTerms`. Equal contents have equal columns: see `MessageColumns`.
     /// - `sequence` is a number of the change feed: see `feed_number`. `change` has all changes other than added messages, only the
     ///   last of each kind and subject.
     /// - `turn_lease` has the leases of running and waiting turns, `turn_queue` the last number given in a session.
@@ -123,11 +123,18 @@
                   output_tokens bigint,
                   cache_creation_tokens bigint,
                   cache_read_tokens bigint,
+                  terms tsvector,
                   PRIMARY KEY (user_id, session, scope, position),
                   UNIQUE (user_id, session, scope, message_id)
                 ) PARTITION BY HASH (user_id)
                 """,
                 "CREATE INDEX message_by_sequence ON recollect.message (sequence)",
+                "CREATE INDEX message_by_user ON recollect.message (user_id, sequence)",
+                // A search reads the whole list of entries that wait to be sorted in, 4 MB by default.
+                """
+                CREATE INDEX message_by_term ON recollect.message USING gin (terms)
+                WITH (gin_pending_list_limit = 512)
+                """,
             ] + partitions(of: "message", fillFactor: 95)
 
         /// `compaction` orders the compactions of a scope by age: the last one is in effect. `boundary` is the sequence of the last

@@ -104,10 +104,24 @@
         /// Runs statements that only read, in one round trip and on one state of the database. Returns their rows.
         /// - Throws: As `write`.
         func read(_ statements: [PostgresStatement]) async throws -> [PostgresResult] {
-            let all =
-                [PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")] + statements
-                + [PostgresStatement("COMMIT")]
+            let all = [PostgresTransaction.beginReading] + statements + [PostgresStatement("COMMIT")]
             return Array(try await repeating { try await $0.run(all) }.dropFirst().dropLast())
+        }
+
+        /// Runs work that only reads, on one state of the database. The work may run several times.
+        /// - Throws: As `write`, and the errors of the work.
+        func reading<Value: Sendable>(_ body: (PostgresTransaction) async throws -> Value) async throws -> Value {
+            try await repeating { connection in
+                let transaction = PostgresTransaction(connection, isReadOnly: true)
+                do {
+                    let value = try await body(transaction)
+                    await transaction.rollBack()
+                    return value
+                } catch {
+                    await transaction.rollBack()
+                    throw error
+                }
+            }
         }
 
         private func error(_ failure: PostgresFailure?, or other: any Error) -> any Error {

@@ -1,7 +1,7 @@
 #if Postgres
     import RecollectCore
 
-    /// An open transaction of several round trips. One task uses it.
+    /// An open transaction of several round trips. One task uses it. One that only reads sees one state of the database.
     final class PostgresTransaction: Sendable {
         private struct State {
             var hasBegun = false
@@ -12,19 +12,24 @@
         /// Statements see what other transactions have committed before them, also where the default of the database differs.
         static let begin = PostgresStatement("BEGIN ISOLATION LEVEL READ COMMITTED")
 
+        /// Statements see one state of the database.
+        static let beginReading = PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
         /// Reads the number of the transaction, and limits the time between two statements: the locks of a server that was stopped
         /// must not last.
-        private static let number = PostgresStatement(
-            "SELECT pg_current_xact_id()::text::bigint, set_config('idle_in_transaction_session_timeout', '10s', true)")
+        private static let number = PostgresStatement("SELECT \(timeout), pg_current_xact_id()::text::bigint")
+        private static let timeout = "set_config('idle_in_transaction_session_timeout', '10s', true)"
 
         private let connection: PostgresConnection
         private let state = Locked(State())
 
-        init(_ connection: PostgresConnection) {
-            self.connection = connection
+        private let isReadOnly: Bool
+
+        init(_ connection: PostgresConnection, isReadOnly: Bool = false) {
+            (self.connection, self.isReadOnly) = (connection, isReadOnly)
         }
 
-        /// The number of the transaction, after its beginning.
+        /// The number of the transaction, after its beginning. One that only reads has none.
         var number: Int64? { state.withLock(\.number) }
 
         /// Runs statements in one round trip. Returns their results.
@@ -34,10 +39,15 @@
                 return !state.hasBegun
             }
             guard isFirst else { return try await connection.run(statements) }
-            let beginning = [Self.begin, Self.number]
+            let beginning =
+                isReadOnly
+                ? [Self.beginReading, PostgresStatement("SELECT \(Self.timeout)")]
+                : [Self.begin, Self.number]
             let results = try await connection.run(beginning + statements)
-            let number = results[1].integer(0, 0)
-            state.withLock { $0.number = number }
+            if !isReadOnly {
+                let number = results[1].integer(0, 1)
+                state.withLock { $0.number = number }
+            }
             return Array(results.dropFirst(beginning.count))
         }
 

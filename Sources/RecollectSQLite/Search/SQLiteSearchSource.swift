@@ -8,6 +8,8 @@ import RecollectSearch
 final class SQLiteSearchSource: SearchSource {
     let db: Database
     let userId: String
+    /// The last indexed message.
+    private let last: SequenceNumber
     private let facts: SQL
     private let message: SQL
     private let text: SQL
@@ -24,6 +26,7 @@ final class SQLiteSearchSource: SearchSource {
         try FTS5Functions.install(on: db)
         self.db = db
         self.userId = userId
+        last = try SearchIndex.indexedThrough(db)
         facts = try db.sql("SELECT \(Self.columns) FROM message m WHERE sequence = ?")
         // The user is checked again with the read of a message, independently of the filter.
         message = try db.sql(
@@ -60,7 +63,7 @@ final class SQLiteSearchSource: SearchSource {
         END
         """
 
-    func last() throws -> SequenceNumber { try SearchIndex.indexedThrough(db) }
+    func bounds() -> ClosedRange<SequenceNumber> { .zero...last }
 
     func session(_ sessionId: String) throws -> SessionRowID? {
         try MessageQueries.number(of: SessionKey(userId: userId, sessionId: sessionId), db)

@@ -22,17 +22,8 @@ extension SearchIndex {
         _ db: Database, of userId: String, holding text: String, where condition: String, _ values: [any SQLBindable]
     ) throws -> [SessionRowID] {
         let source = try SQLiteSearchSource(db, userId: userId)
-        guard let query = try QueryFields.applied(to: SearchQuery(userId: userId, text: text), source),
-            let filter = try SearchFilter(query, in: source, includesDiscarded: true)
-        else { return [] }
-        var words = ParsedQuery(query.text, stemmer: Stemmer())
-        guard !words.units.isEmpty else { return [] }
-        if words.units.count > 1 {
-            words = try words.withWholeWords(
-                WordPostings.all(of: words, in: source, filter, through: indexedThrough(db)))
-        }
-        let expression = try words.listingLongerWords(in: source).anyForm
-        let hasFields = query.text != text
+        guard let search = try SessionSearch(text, of: userId, in: source) else { return [] }
+        let (expression, filter, hasFields) = (search.expression, search.filter, search.hasFields)
         guard var match = hasFields ? expression.fts5(filter.tokens(of: userId)) : expression.fts5 else { return [] }
         let sessions: [SessionRowID] = try db.values("SELECT id FROM session \(condition) LIMIT \(few + 1)", values)
         guard !sessions.isEmpty else { return [] }

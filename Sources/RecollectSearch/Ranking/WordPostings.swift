@@ -1,12 +1,14 @@
 import RecollectCore
 
 /// The newest messages with a word of a query. Those of a word in very many messages are read on demand.
-package struct WordPostings {
+struct WordPostings {
     var unit: ParsedQuery.Unit
     private let tier: ParsedQuery.Tier
     private let source: any SearchSource
     private let filter: SearchFilter
     private let through: SequenceNumber
+    /// The beginning of the searched messages.
+    private let first: SequenceNumber
     private(set) var sequences: [SequenceNumber] = []
     /// The frequency of the word in each message, from 0 to 1.
     private(set) var frequencies: [Double] = []
@@ -26,6 +28,7 @@ package struct WordPostings {
         through: SequenceNumber
     ) throws {
         (self.unit, self.tier, self.source, self.filter, self.through) = (unit, tier, source, filter, through)
+        first = try source.bounds().lowerBound
         next = try source.message(beforeNewest: Self.maxCount, tier.expression, filter, through: through)
         if next == nil { try read(Self.maxCount) } else { isComplete = false }
     }
@@ -43,7 +46,7 @@ package struct WordPostings {
     }
 
     /// Reads the newest messages with each word of a query.
-    package static func all(
+    static func all(
         of words: ParsedQuery, in source: any SearchSource, _ filter: SearchFilter, through: SequenceNumber
     ) throws -> [WordPostings] {
         try source.together(words.units) {
@@ -55,7 +58,8 @@ package struct WordPostings {
     func count(through: SequenceNumber) -> Double {
         guard !isComplete, let last = next ?? sequences.last else { return Double(sequences.count) }
         let count = Double(next == nil ? sequences.count : Self.maxCount)
-        return count * max(1, Double(through.rawValue) / Double(through.rawValue - last.rawValue + 1))
+        let all = Double(through.rawValue - first.rawValue)
+        return count * max(1, all / Double(through.rawValue - last.rawValue + 1))
     }
 }
 
@@ -88,14 +92,14 @@ extension [WordPostings] {
 extension ParsedQuery {
     /// Returns the query with the words of very many messages as whole words: an index may read all matches of a beginning
     /// before the first result.
-    package func withWholeWords(_ postings: [WordPostings]) -> ParsedQuery {
+    func withWholeWords(_ postings: [WordPostings]) -> ParsedQuery {
         var query = self
         for frequent in postings where !frequent.isComplete { query.setWhole(frequent.unit.terms) }
         return query
     }
 
     /// Returns the query with the words in the index in place of beginnings, where they are few.
-    package func listingLongerWords(in source: any SearchSource) throws -> ParsedQuery {
+    func listingLongerWords(in source: any SearchSource) throws -> ParsedQuery {
         try listingLongerWords { try source.terms(longerThan: $0) }
     }
 }

@@ -6,8 +6,8 @@ import RecollectCore
 /// once. For a store behind a network, an instance remembers what it has read, and throws `SearchIncomplete` for all else.
 /// The store then reads what was asked for, and runs the search again with the same instance, until it needs nothing more.
 package protocol SearchSource: AnyObject {
-    /// The last message that a search finds.
-    func last() throws -> SequenceNumber
+    /// The bounds of the messages that a search finds.
+    func bounds() throws -> ClosedRange<SequenceNumber>
     /// Returns the number of the session with an ID.
     func session(_ sessionId: String) throws -> SessionRowID?
     /// Returns the first two IDs, in order, of listed sessions that begin with a text. Branches are left out.

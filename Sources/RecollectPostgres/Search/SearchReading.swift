@@ -1,0 +1,350 @@
+#if Postgres
+    import RecollectCore
+    import RecollectSearch
+
+    /// Reads the answers to the questions of a search, in one or two round trips.
+    struct SearchReading {
+        private typealias Question = PostgresSearchSource.Question
+        private typealias Answer = PostgresSearchSource.Answer
+
+        private let transaction: PostgresTransaction
+        private let userId: String
+        private var user: PostgresValue { .bytes(userId.bytes) }
+        /// The messages read before, and those read now.
+        private var known: [SequenceNumber: FoundMessage?]
+        private var messages: [SequenceNumber: FoundMessage?] = [:]
+        private var answers: [PostgresSearchSource.Question: PostgresSearchSource.Answer] = [:]
+        private let stemmer = Stemmer()
+
+        /// Runs a search until it needs nothing more.
+        /// - Parameter search: The search. It runs several times, with more answers each time.
+        static func run<Value>(
+            of userId: String, in transaction: PostgresTransaction, _ search: (PostgresSearchSource) throws -> Value
+        ) async throws -> Value {
+            let source = PostgresSearchSource(userId: userId)
+            while true {
+                do {
+                    return try search(source)
+                } catch is SearchIncomplete {
+                    precondition(!source.questions.isEmpty, "An incomplete search has a question.")
+                    var reading = SearchReading(source, transaction)
+                    try await reading.read(source.questions)
+                    source.add(reading.answers, reading.messages)
+                }
+            }
+        }
+
+        private init(_ source: PostgresSearchSource, _ transaction: PostgresTransaction) {
+            self.transaction = transaction
+            userId = source.userId
+            known = source.messages
+        }
+
+        private mutating func read(_ questions: [Question]) async throws {
+            let wanted = questions.compactMap { if case .message(let sequence) = $0 { sequence } else { nil } }
+            let others = questions.filter { if case .message = $0 { false } else { true } }
+            let results = try await transaction.run(
+                others.map(statement) + (wanted.isEmpty ? [] : [FoundMessage.statement(wanted, of: user)]))
+            if let last = results.last, !wanted.isEmpty { add(last, for: wanted) }
+            /// The lists whose messages must be checked or scored by their texts.
+            var lists: [(list: List, found: [SequenceNumber])] = []
+            for (question, result) in zip(others, results) {
+                if let list = List(question), list.needsTexts {
+                    lists.append((list, sequences(result)))
+                } else {
+                    answers[question] = answer(to: question, from: result)
+                }
+            }
+            try await readMessages(lists.flatMap(\.found))
+            for (list, found) in lists { try await complete(list, found) }
+            for question in others { try await checkPhrases(question) }
+        }
+
+        /// Removes the messages by date that have the terms of a phrase, and not the phrase.
+        private mutating func checkPhrases(_ question: Question) async throws {
+            guard case .dated(let dated) = question, !dated.expression.expression.isExact,
+                case .dated(let matches, let isComplete)? = answers[question]
+            else { return }
+            try await readMessages(matches.map(\.sequence))
+            answers[question] = .dated(
+                matches.filter { fulfills($0.sequence, dated.expression.expression) }, isComplete: isComplete)
+        }
+
+        private func fulfills(_ sequence: SequenceNumber, _ expression: SearchExpression) -> Bool {
+            guard case .some(let message?) = known[sequence] else { return false }
+            return terms(of: message).fulfills(expression)
+        }
+
+        // MARK: - Lists
+
+        /// A list of messages with an expression, the newest first.
+        private struct List {
+            let question: Question
+            let words: ParsedQuery.Tier
+            let filter: SearchFilter
+            let limit: Int
+            let through: SequenceNumber
+            /// Whether the messages are scored as answers rather than by the frequency of the words.
+            var isScored = false
+            /// Whether messages of discarded sessions are among them.
+            var includesDiscarded = true
+
+            /// Creates the list of a question; `nil` for other questions.
+            init?(_ question: Question) {
+                self.question = question
+                switch question {
+                case .newest(let words, let filter, let limit, let through):
+                    (self.words, self.filter, self.limit, self.through) = (words, filter, limit, through)
+                case .candidates(let words, let filter, let limit, let through):
+                    (self.words, self.filter, self.limit, self.through) = (words, filter, limit, through)
+                    isScored = true
+                    includesDiscarded = filter.includesDiscarded
+                case .before(let count, let expression, let filter, let through):
+                    words = ParsedQuery.Tier(expression: expression, words: [], hasPrefix: false)
+                    (self.filter, limit, self.through) = (filter, count + 1, through)
+                default: return nil
+                }
+            }
+
+            var isExact: Bool { words.expression.isExact }
+            var needsTexts: Bool { !words.words.isEmpty || !isExact }
+        }
+
+        /// Answers a question by a list, from the first messages that may be in it.
+        private mutating func complete(_ list: List, _ first: [SequenceNumber]) async throws {
+            var matches: [SearchMatch] = []
+            var found = first
+            while true {
+                for sequence in found where matches.count < list.limit {
+                    guard case .some(let message?) = known[sequence] else { continue }
+                    let terms = terms(of: message)
+                    guard list.isExact || terms.fulfills(list.words.expression) else { continue }
+                    let score = list.isScored ? terms.score(of: list.words) : terms.frequency(of: list.words)
+                    matches.append(SearchMatch(sequence, score: score))
+                }
+                // The database knows no phrases: more messages may follow.
+                guard matches.count < list.limit, found.count == list.limit, let last = found.last, !list.isExact else {
+                    break
+                }
+                let rows = try await transaction.run([statement(list, through: last.previous)])[0]
+                found = sequences(rows)
+                try await readMessages(found)
+            }
+            switch list.question {
+            case .before(let count, _, _, _):
+                answers[list.question] = .sequence(matches.count > count ? matches[count].sequence : nil)
+            default: answers[list.question] = .matches(matches)
+            }
+        }
+
+        private func terms(of message: FoundMessage) -> DocumentTerms {
+            var document = SearchDocument()
+            message.withText { document.make(text: $0, stemmer: stemmer) }
+            return DocumentTerms(document)
+        }
+
+        /// Reads messages unless they are known.
+        private mutating func readMessages(_ sequences: [SequenceNumber]) async throws {
+            let unknown = Set(sequences).filter { known[$0] == nil }.sorted()
+            guard !unknown.isEmpty else { return }
+            add(try await transaction.run([FoundMessage.statement(unknown, of: user)])[0], for: unknown)
+        }
+
+        private mutating func add(_ rows: PostgresResult, for sequences: [SequenceNumber]) {
+            for sequence in sequences { messages[sequence] = .some(nil) }
+            for row in 0..<rows.count {
+                messages[SequenceNumber(rawValue: rows.integer(row, 0))] = FoundMessage(rows, row)
+            }
+            known.merge(messages) { $1 }
+        }
+
+        private func sequences(_ rows: PostgresResult) -> [SequenceNumber] {
+            (0..<rows.count).map { SequenceNumber(rawValue: rows.integer($0, 0)) }
+        }
+
+        // MARK: - Statements
+
+        private func statement(_ question: Question) -> PostgresStatement {
+            switch question {
+            case .bounds:
+                return PostgresStatement(
+                    """
+                    SELECT min(sequence), max(sequence) FROM recollect.message WHERE user_id = $1
+                    """, user)
+            case .session(let id):
+                return PostgresStatement(
+                    "SELECT session FROM recollect.session WHERE user_id = $1 AND session_id = $2", user,
+                    .bytes(id.string.bytes))
+            case .sessionIDs(let text):
+                return PostgresStatement(
+                    """
+                    SELECT session_id FROM recollect.session
+                    WHERE user_id = $1 AND session_id >= $2 AND branch_of IS NULL AND discarded_at IS NULL
+                    ORDER BY session_id LIMIT 2
+                    """, user, .bytes(text.string.bytes))
+            case .agent(let id):
+                return PostgresStatement(
+                    "SELECT EXISTS (SELECT FROM recollect.scope WHERE user_id = $1 AND agent_id = $2)", user,
+                    .bytes(id.string.bytes))
+            case .mayFind(let expression, let through):
+                return PostgresStatement(
+                    """
+                    SELECT EXISTS (
+                      SELECT FROM recollect.message
+                      WHERE user_id = $1 AND sequence <= $2 AND terms @@ $3::text::tsquery)
+                    """, user, .integer(through.rawValue), tsquery(expression))
+            case .newest, .candidates, .before:
+                guard let list = List(question) else { preconditionFailure("A list has this kind of question.") }
+                guard case .before(let count, _, _, _) = question, !list.needsTexts else {
+                    return statement(list, through: list.through)
+                }
+                return statement(list, through: list.through, after: count)
+            case .dated(let dated): return statement(dated)
+            case .message: preconditionFailure("Messages are read together.")
+            case .neighbors(let sequence, let count): return neighbors(of: sequence, count)
+            }
+        }
+
+        /// An expression of PostgreSQL's text search for messages of the user.
+        private func tsquery(_ expression: SearchExpression) -> PostgresValue {
+            let own = "'\(FilterTokens.user(userId))'"
+            return .text(expression.tsquery.map { "\(own) & \($0)" } ?? own)
+        }
+
+        private func statement(_ list: List, through: SequenceNumber, after count: Int = 0) -> PostgresStatement {
+            var condition = Condition(user: user)
+            condition.add(list.words.expression, tsquery)
+            condition.add(list.filter, includesDiscarded: list.includesDiscarded)
+            let bound = condition.bind(.integer(through.rawValue))
+            let limit = condition.bind(.integer(Int64(count > 0 ? 1 : min(list.limit, .max / 4))))
+            let offset = condition.bind(.integer(Int64(count)))
+            return PostgresStatement(
+                """
+                SELECT sequence FROM (
+                  SELECT message.sequence FROM recollect.message
+                  WHERE \(condition.sql) AND message.sequence <= \(bound)\(condition.fence)
+                ) AS found ORDER BY sequence DESC LIMIT \(limit) OFFSET \(offset)
+                """, parameters: condition.values)
+        }
+
+        private func statement(_ dated: PostgresSearchSource.Dated) -> PostgresStatement {
+            var condition = Condition(user: user)
+            condition.add(dated.expression.expression, tsquery)
+            condition.add(dated.expression.filter, includesDiscarded: dated.expression.filter.includesDiscarded)
+            let bounds = [
+                .integer(dated.through.rawValue), .integer(dated.timestamps.lowerBound),
+                .integer(dated.timestamps.upperBound), .integer(Int64(min(dated.count, .max / 4))),
+            ].map { condition.bind($0) }
+            let direction = dated.order == .oldestFirst ? "ASC" : "DESC"
+            return PostgresStatement(
+                """
+                SELECT sequence, timestamp FROM (
+                  SELECT message.sequence, message.timestamp FROM recollect.message
+                  WHERE \(condition.sql) AND message.sequence <= \(bounds[0])
+                    AND message.timestamp BETWEEN \(bounds[1]) AND \(bounds[2])\(condition.fence)
+                ) AS found ORDER BY timestamp \(direction), sequence \(direction) LIMIT \(bounds[3])
+                """, parameters: condition.values)
+        }
+
+        private func neighbors(of sequence: SequenceNumber, _ count: Int) -> PostgresStatement {
+            let sides = [("<", "DESC"), (">", "ASC")].map { comparison, direction in
+                """
+                (SELECT other.sequence, other.position < message.position AS is_before, other.position
+                 FROM recollect.message JOIN recollect.message AS other
+                 ON other.user_id = $1 AND other.session = message.session AND other.scope = message.scope
+                   AND other.position \(comparison) message.position
+                 WHERE message.user_id = $1 AND message.sequence = $2
+                 ORDER BY other.position \(direction) LIMIT $3)
+                """
+            }
+            return PostgresStatement(
+                "\(sides[0]) UNION ALL \(sides[1])", user, .integer(sequence.rawValue), .integer(Int64(count)))
+        }
+
+        // MARK: - Answers
+
+        private func answer(to question: Question, from rows: PostgresResult) -> Answer {
+            switch question {
+            case .bounds:
+                // A search may have a bound of an earlier page.
+                guard !rows.isNull(0, 0) else { return .bounds(.zero ... .zero) }
+                return .bounds(
+                    SequenceNumber(
+                        rawValue: rows.integer(0, 0) - 1)...SequenceNumber(rawValue: rows.integer(0, 1)))
+            case .session:
+                return .session(rows.count == 0 ? nil : SessionRowID(rawValue: rows.integer(0, 0)))
+            case .sessionIDs: return .texts((0..<rows.count).map { rows.text($0, 0) })
+            case .agent, .mayFind: return .isTrue(rows.boolean(0, 0))
+            case .newest, .candidates: return .matches(sequences(rows).map { SearchMatch($0, score: 0) })
+            case .before: return .sequence(sequences(rows).first)
+            case .dated(let dated):
+                let matches = (0..<rows.count).map { row in
+                    DatedMatch(SequenceNumber(rawValue: rows.integer(row, 0)), timestamp: rows.integer(row, 1))
+                }
+                return .dated(matches, isComplete: rows.count < dated.count)
+            case .message: preconditionFailure("Messages are read together.")
+            case .neighbors:
+                let all = (0..<rows.count).map { row in
+                    (
+                        SequenceNumber(rawValue: rows.integer(row, 0)), isBefore: rows.boolean(row, 1),
+                        rows.integer(row, 2)
+                    )
+                }
+                return .sequences([
+                    all.filter(\.isBefore).sorted { $0.2 > $1.2 }.map(\.0),
+                    all.filter { !$0.isBefore }.sorted { $0.2 < $1.2 }.map(\.0),
+                ])
+            }
+        }
+
+        /// A condition on messages of a user, in SQL.
+        private struct Condition {
+            private(set) var sql = "message.user_id = $1"
+            private(set) var values: [PostgresValue]
+            /// Keeps the planner from reading all messages in order until some have the words: it knows little of their number.
+            private(set) var fence = ""
+
+            init(user: PostgresValue) {
+                values = [user]
+            }
+
+            /// Adds a value, and returns the name of its parameter.
+            mutating func bind(_ value: PostgresValue) -> String {
+                values.append(value)
+                return "$\(values.count)"
+            }
+
+            mutating func add(_ expression: SearchExpression, _ tsquery: (SearchExpression) -> PostgresValue) {
+                guard expression != .everything else { return }
+                sql += " AND message.terms @@ \(bind(tsquery(expression)))::text::tsquery"
+                fence = " OFFSET 0"
+            }
+
+            mutating func add(_ filter: SearchFilter, includesDiscarded: Bool) {
+                if let session = filter.session { sql += " AND message.session = \(bind(.integer(session.rawValue)))" }
+                if let agentId = filter.agentId {
+                    sql += """
+                         AND EXISTS (
+                          SELECT FROM recollect.scope WHERE scope.user_id = $1 AND scope.session = message.session
+                          AND scope.scope = message.scope AND scope.agent_id = \(bind(.bytes(agentId.string.bytes))))
+                        """
+                }
+                if !filter.roles.isEmpty {
+                    let roles = filter.roles.sorted().map(\.string.bytes)
+                    sql += " AND message.role = ANY (\(bind(.byteArrays(roles))))"
+                }
+                if filter.timestamps != .min ... .max {
+                    sql +=
+                        " AND message.timestamp BETWEEN \(bind(.integer(filter.timestamps.lowerBound)))"
+                        + " AND \(bind(.integer(filter.timestamps.upperBound)))"
+                }
+                guard !includesDiscarded else { return }
+                sql += """
+                     AND EXISTS (
+                      SELECT FROM recollect.session WHERE session.user_id = $1 AND session.session = message.session
+                      AND \(FoundMessage.isListed))
+                    """
+            }
+        }
+    }
+#endif
