@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "Recollect", targets: ["Recollect"]),
         .library(name: "RecollectCore", targets: ["RecollectCore"]),
         .library(name: "RecollectSQLite", targets: ["RecollectSQLite"]),
+        .library(name: "RecollectPostgres", targets: ["RecollectPostgres"]),
         .library(name: "RecollectAgents", targets: ["RecollectAgents"]),
         .library(name: "RecollectBuiltInAgents", targets: ["RecollectBuiltInAgents"]),
         .library(name: "RecollectWorkspace", targets: ["RecollectWorkspace"]),
@@ -32,7 +33,7 @@ let package = Package(
         .trait(
             name: "Postgres",
             description:
-                "Builds the connections of `RecollectPostgres`, and with them links libpq, the client library of PostgreSQL."
+                "Builds `RecollectPostgres`, and links libpq, the client library of PostgreSQL."
         ),
     ],
     dependencies: [
@@ -70,6 +71,7 @@ let package = Package(
             name: "RecollectPostgres",
             dependencies: [
                 "RecollectCore", "RecollectSearch", .target(name: "CLibpq", condition: .when(traits: ["Postgres"])),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .target(
             name: "RecollectAgents",
@@ -195,7 +197,7 @@ let package = Package(
         .testTarget(
             name: "RecollectTests",
             dependencies: [
-                "Recollect", "RecollectBuiltInAgents", "RecollectClaudeCodeUI", "RecollectModels",
+                "Recollect", "RecollectBuiltInAgents", "RecollectClaudeCodeUI", "RecollectModels", "RecollectPostgres",
                 "RecollectTranscripts", "RecollectTestServer",
             ]),
         .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),

@@ -114,7 +114,8 @@
                 try await PostgresConnection.connect(to: silent)
             }
             #expect(failure?.message.contains("no answer within 2 seconds") == true)
-            let canceled = Task { try await PostgresConnection.connect(to: silent) }
+            let patient = try PostgresAddress("postgres://a@127.0.0.1:\(port)/h?connect_timeout=600")
+            let canceled = Task { try await PostgresConnection.connect(to: patient) }
             // The second connection of the queue.
             await DispatchQueue(label: "accept").run { for _ in 0..<2 { _ = accept(listener, nil, nil) } }
             canceled.cancel()

@@ -68,6 +68,14 @@
         }
     }
 
+    extension PostgresHistoryStore {
+        convenience init(
+            _ address: PostgresAddress, feedWaitingTime: Duration = .seconds(1), replyLease: Duration = .seconds(30)
+        ) {
+            self.init(address, PostgresConfiguration(feedTimeout: feedWaitingTime, replyLease: replyLease))
+        }
+    }
+
     /// Returns a message of the user with a text of its own.
     func message(_ id: String, seconds: Double = 0) -> ConversationMessage {
         ConversationMessage(

@@ -2,6 +2,7 @@ import Foundation
 import Recollect
 import RecollectBuiltInAgents
 import RecollectModels
+import RecollectPostgres
 import RecollectTranscripts
 
 // The examples in the doc comments of the sources, in the order of the modules. `ExampleTests` compares them and runs
@@ -182,6 +183,17 @@ func journal(_ journal: any Journal) async throws -> [JournalEntry] {
     let notes = try await journal.entries(JournalQuery(words: ["ferry"]), in: id)
     return notes
 }
+
+// MARK: - RecollectPostgres
+
+#if Postgres
+    func postgresHistoryStore() async throws -> DeviceChatStorage {
+        let history = try PostgresHistoryStore(url: "postgres://app@db.example.com/chats?sslrootcert=/etc/ssl/ca.pem")
+        try await history.migrate()
+        let chat = DeviceChatStorage(history: history, userId: "ana")
+        return chat
+    }
+#endif
 
 // MARK: - RecollectSQLite
 

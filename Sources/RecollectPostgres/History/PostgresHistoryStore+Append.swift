@@ -9,7 +9,7 @@
         /// server has written to the session since, the state is read first, in the transaction of the save.
         /// - Throws: `tooLarge` for more than a million messages, and for an ID of more than 500 bytes.
         @discardableResult
-        func append(
+        public func append(
             _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
         ) async throws -> AppendOutcome {
             try Task.checkCancellation()

@@ -5,7 +5,7 @@
     /// Branches, forks and moves of sessions.
     extension PostgresHistoryStore {
         /// Moves the messages from one message on into a branch: see `HistoryStore`.
-        func branch(_ session: SessionKey, from messageId: String, agentId: String?) async throws -> SessionKey {
+        public func branch(_ session: SessionKey, from messageId: String, agentId: String?) async throws -> SessionKey {
             let branch = try await writing(session) { number, transaction -> ([PostgresStatement], SessionKey?) in
                 let operation = BranchOperation(session: session, number: number, transaction: transaction)
                 guard
@@ -24,7 +24,7 @@
         }
 
         /// Restores a branch: see `HistoryStore`.
-        func restoreBranch(_ branch: SessionKey, in session: SessionKey) async throws {
+        public func restoreBranch(_ branch: SessionKey, in session: SessionKey) async throws {
             let isRestored = try await writing(session) { number, transaction in
                 try await BranchOperation(session: session, number: number, transaction: transaction).restore(branch)
             }
@@ -36,7 +36,7 @@
         }
 
         /// Copies a session up to a message: see `HistoryStore`.
-        func fork(
+        public func fork(
             _ session: SessionKey, at messageId: String, agentId: String?, into newSessionId: String
         ) async throws {
             try checkIDs([newSessionId])
@@ -54,7 +54,7 @@
 
         /// Moves a session to another session ID: see `HistoryStore`.
         @discardableResult
-        func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {
+        public func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {
             let target = SessionKey(userId: session.userId, sessionId: newSessionId)
             guard session != target else { return false }
             try checkIDs([newSessionId])

@@ -6,7 +6,7 @@
     extension PostgresHistoryStore {
         /// Saves a compaction: see `HistoryStore`.
         @discardableResult
-        func compact(
+        public func compact(
             _ messages: [ConversationMessage], of scope: Scope, into summary: String, by author: String,
             after previousId: String?
         ) async throws -> Compaction {
@@ -25,14 +25,14 @@
         }
 
         /// Returns the messages of a scope's window with the compaction in effect: see `HistoryStore`.
-        func compacted(_ scope: Scope) async throws -> CompactedMessages {
+        public func compacted(_ scope: Scope) async throws -> CompactedMessages {
             try await performing { database in
                 try await Compactions(scope: scope).state { try await database.read($0) }.messages
             }
         }
 
         /// Returns the compactions of a scope: see `HistoryStore`.
-        func compactions(of scope: Scope) async throws -> [Compaction] {
+        public func compactions(of scope: Scope) async throws -> [Compaction] {
             let statement = Compactions(scope: scope).all
             let rows = try await performing { try await $0.run(statement) }
             return (0..<rows.count).map { Compactions.compaction(rows, $0) }
@@ -40,7 +40,7 @@
 
         /// Removes a compaction permanently: see `HistoryStore`.
         @discardableResult
-        func removeCompaction(_ id: String, of scope: Scope) async throws -> Bool {
+        public func removeCompaction(_ id: String, of scope: Scope) async throws -> Bool {
             try await writing(scope.session) { number, transaction in
                 let removed = try await transaction.run(
                     """

@@ -5,7 +5,7 @@
     extension PostgresHistoryStore {
         /// Replaces the content of messages: see `HistoryStore`.
         @discardableResult
-        func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int {
+        public func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int {
             try messages.checkSavable()
             let (messages, attachments) = messages.separatingAttachments()
             let ids = messages.map(\.id)
@@ -19,7 +19,7 @@
 
         /// Replaces the content of messages, unless it was changed since it was read: see `HistoryStore`.
         @discardableResult
-        func edit(_ edits: [MessageEdit], in session: SessionKey) async throws -> [MessageEdit] {
+        public func edit(_ edits: [MessageEdit], in session: SessionKey) async throws -> [MessageEdit] {
             try edits.map(\.new).checkSavable()
             let (messages, attachments) = edits.map(\.new).separatingAttachments()
             let ids = messages.map(\.id)
@@ -33,7 +33,7 @@
 
         /// Deletes messages permanently: see `HistoryStore`.
         @discardableResult
-        func deleteMessages(_ ids: [String], in session: SessionKey) async throws -> Int {
+        public func deleteMessages(_ ids: [String], in session: SessionKey) async throws -> Int {
             try await writing(session) { number, transaction in
                 var operation = try await EditOperation(ids, in: session, number, transaction)
                 let count = operation.removeAll()
@@ -43,7 +43,9 @@
 
         /// Deletes messages permanently, unless they were changed since they were read: see `HistoryStore`.
         @discardableResult
-        func delete(_ messages: [ConversationMessage], in session: SessionKey) async throws -> [ConversationMessage] {
+        public func delete(_ messages: [ConversationMessage], in session: SessionKey) async throws
+            -> [ConversationMessage]
+        {
             let ids = messages.map(\.id)
             return try await writing(session) { number, transaction in
                 var operation = try await EditOperation(ids, in: session, number, transaction)
@@ -54,7 +56,7 @@
 
         /// Deletes a session with its branches permanently: see `HistoryStore`.
         @discardableResult
-        func deleteSession(_ session: SessionKey) async throws -> Bool {
+        public func deleteSession(_ session: SessionKey) async throws -> Bool {
             let user = PostgresValue.bytes(session.userId.bytes)
             // In a transaction before that of the deletion: a write locks its lease before its session.
             _ = try await performing {
@@ -81,7 +83,7 @@
         }
 
         /// Deletes all data of a user permanently: see `HistoryStore`.
-        func deleteUser(_ userId: String) async throws {
+        public func deleteUser(_ userId: String) async throws {
             let user = PostgresValue.bytes(userId.bytes)
             let rearranged = HistoryChange.Kind.sessionRearranged.rawValue
             try await performing { database in

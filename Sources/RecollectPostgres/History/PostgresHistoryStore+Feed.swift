@@ -4,7 +4,7 @@
     /// The change feed.
     extension PostgresHistoryStore {
         /// Returns the current position of the change feed: see `HistoryStore`.
-        func latestChange() async throws -> ChangeCursor {
+        public func latestChange() async throws -> ChangeCursor {
             try await settled {
                 try await $0.read(
                     """
@@ -21,8 +21,8 @@
         /// Returns changes after a cursor: see `HistoryStore`.
         ///
         /// A change is in the feed when all transactions that began before its own have ended, also those of other databases of the
-        /// server. This method waits for them: see `feedWaitingTime`.
-        func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange] {
+        /// server. This method waits for them: see `PostgresConfiguration.feedTimeout`.
+        public func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange] {
             let limit = PostgresValue.integer(Int64(max(1, limit)))
             return try await settled {
                 try await $0.read(
@@ -54,7 +54,7 @@
         /// Returns a stream of changes after a cursor: see `HistoryStore`. It checks for writes of other processes every 250 ms.
         ///
         /// A change is read on demand, so a slow reader costs no memory. The stream ends when the iterating task is canceled.
-        func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error> {
+        public func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error> {
             let reading = ChangeReading(after: cursor)
             return AsyncThrowingStream { [self] in
                 do {
@@ -71,11 +71,11 @@
              OR EXISTS (SELECT FROM recollect.change WHERE sequence >= recollect.feed_end()))
             """
 
-        /// Reads until all saved changes are in the feed, for at most `feedWaitingTime`. The last column is `isWaiting`.
+        /// Reads until all saved changes are in the feed, for at most `PostgresConfiguration.feedTimeout`. The last column is `isWaiting`.
         private func settled<Value: Sendable>(
             _ query: (PostgresDatabase) async throws -> PostgresResult, read: (PostgresResult) -> Value
         ) async throws -> Value {
-            let deadline = ContinuousClock.now + feedWaitingTime
+            let deadline = ContinuousClock.now + configuration.feedTimeout
             var pause = Duration.milliseconds(1)
             while true {
                 let rows = try await performing(query)

@@ -5,7 +5,7 @@
     /// The messages of sessions and the windows of agents.
     extension PostgresHistoryStore {
         /// Returns messages of a session by pages: see `HistoryStore`.
-        func messages(
+        public func messages(
             of session: SessionKey, agentId: String?, page: PageRequest<MessageCursor>
         ) async throws -> Page<StoredMessage, MessageCursor> {
             let isForward = page.direction == .forward
@@ -30,7 +30,7 @@
         }
 
         /// Returns one message: see `HistoryStore`.
-        func message(_ id: String, in session: SessionKey, agentId: String?) async throws -> StoredMessage? {
+        public func message(_ id: String, in session: SessionKey, agentId: String?) async throws -> StoredMessage? {
             let rows = try await performing {
                 try await $0.read(
                     """
@@ -54,7 +54,7 @@
         }
 
         /// Returns the newest messages of a scope's window: see `HistoryStore`.
-        func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+        public func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
             let size = MessageWindow.size(for: maxMessages)
             if size == 0 { return [] }
             let rows = try await performing {
@@ -75,12 +75,12 @@
         }
 
         /// Returns the newest messages of a scope without incomplete exchanges: see `HistoryStore`.
-        func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+        public func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
             try await window(of: scope, maxMessages: maxMessages).wholeExchanges()
         }
 
         /// Returns the windows of all agents, in the order of their first saves: see `HistoryStore`.
-        func windows(of session: SessionKey) async throws -> [AgentMessages] {
+        public func windows(of session: SessionKey) async throws -> [AgentMessages] {
             let rows = try await performing {
                 try await $0.read(
                     """
@@ -105,7 +105,7 @@
         }
 
         /// Returns the version of a session's windows: see `HistoryStore`. Each write to the session changes it.
-        func version(of session: SessionKey) async throws -> ChatVersion? {
+        public func version(of session: SessionKey) async throws -> ChatVersion? {
             let rows = try await performing {
                 try await $0.read(
                     "SELECT session, revision FROM recollect.session WHERE user_id = $1 AND session_id = $2",
@@ -115,7 +115,7 @@
         }
 
         /// Returns the bytes of an attachment: see `HistoryStore`.
-        func attachment(sha256: String, userId: String) async throws -> Data {
+        public func attachment(sha256: String, userId: String) async throws -> Data {
             guard Attachment.isHash(sha256) else { throw Attachment.missing(sha256) }
             let rows = try await performing { try await $0.run(AttachmentRows(userId: userId).read(sha256)) }
             guard rows.count > 0 else { throw Attachment.missing(sha256) }

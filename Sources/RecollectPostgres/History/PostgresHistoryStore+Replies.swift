@@ -8,7 +8,7 @@
         ///
         /// This server renews a lease of the reply until its end. After the end of the lease, the reply is saved as interrupted by
         /// the next call of `streamingReplies(in:)` for its session, or of this method with its ID.
-        func beginReply(
+        public func beginReply(
             _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
         ) async throws -> StreamingReply {
             try message.checkSavable()
@@ -35,7 +35,7 @@
                     ).affectedCount
                     let saved = try await clearWay(for: first, in: scope, session, transaction)
                     var statements = StreamingReplyRow.begin(
-                        reply, first, attachments, in: scope, session: session, lease: replyLease,
+                        reply, first, attachments, in: scope, session: session, lease: configuration.replyLease,
                         turn: heldLeases.last { $0.session == scope.session })
                     if results[0].affectedCount == 1 || restored == 1 {
                         statements += ChangeColumns.record(
@@ -98,7 +98,7 @@
         }
 
         /// Returns the streaming replies of a session: see `HistoryStore`. Abandoned replies are saved as messages first.
-        func streamingReplies(in session: SessionKey) async throws -> [AgentMessage] {
+        public func streamingReplies(in session: SessionKey) async throws -> [AgentMessage] {
             var rows = try await replies(of: session)
             if rows.contains(where: \.isAbandoned) {
                 do {

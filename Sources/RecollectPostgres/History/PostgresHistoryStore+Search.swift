@@ -6,7 +6,7 @@
     /// Searches by words.
     extension PostgresHistoryStore {
         /// Searches a user's messages: see `HistoryStore`. It finds what was saved before, and sees one state of the history.
-        func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
+        public func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
             let now = Date()
             return try await performing { database in
                 try await database.reading { transaction in

@@ -5,7 +5,7 @@
     /// Lists and details of sessions.
     extension PostgresHistoryStore {
         /// Returns one session: see `HistoryStore`.
-        func session(_ session: SessionKey) async throws -> Session? {
+        public func session(_ session: SessionKey) async throws -> Session? {
             try await list(
                 "user_id = $1 AND session_id = $2",
                 [.bytes(session.userId.bytes), .bytes(session.sessionId.bytes)]
@@ -13,7 +13,7 @@
         }
 
         /// Returns sessions by a prefix of their session ID: see `HistoryStore`.
-        func sessions(of userId: String, sessionIdPrefix prefix: String, limit: Int) async throws -> [Session] {
+        public func sessions(of userId: String, sessionIdPrefix prefix: String, limit: Int) async throws -> [Session] {
             try await list(
                 """
                 user_id = $1 AND session_id >= $2 AND branch_of IS NULL AND discarded_at IS NULL
@@ -23,7 +23,7 @@
         }
 
         /// Returns the branches of a session, the oldest first: see `HistoryStore`.
-        func branches(of session: SessionKey) async throws -> [Session] {
+        public func branches(of session: SessionKey) async throws -> [Session] {
             try await list(
                 """
                 user_id = $1 AND branch_of = (
@@ -33,7 +33,7 @@
         }
 
         /// Returns a user's sessions by pages: see `HistoryStore`.
-        func sessions(
+        public func sessions(
             _ query: SessionQuery, page: PageRequest<SessionCursor>
         ) async throws -> Page<Session, SessionCursor> {
             guard !query.text.isEmpty else {
@@ -66,7 +66,9 @@
 
         /// Sets a session's details: see `HistoryStore`.
         @discardableResult
-        func update(_ session: SessionKey, with details: SessionDetails, createIfMissing: Bool) async throws -> Bool {
+        public func update(_ session: SessionKey, with details: SessionDetails, createIfMissing: Bool) async throws
+            -> Bool
+        {
             try details.checkSavable()
             try checkIDs([session.userId, session.sessionId] + details.addedTags)
             let now = Date().millisecondsSince1970
@@ -78,7 +80,7 @@
 
         /// Removes a session from all lists and searches: see `HistoryStore`.
         @discardableResult
-        func discardSession(_ session: SessionKey) async throws -> Bool {
+        public func discardSession(_ session: SessionKey) async throws -> Bool {
             let now = Date().millisecondsSince1970
             return try await writing(session) { number, transaction in
                 let discard = PostgresStatement(
@@ -95,7 +97,7 @@
 
         /// Restores a discarded session: see `HistoryStore`.
         @discardableResult
-        func restoreSession(_ session: SessionKey) async throws -> Bool {
+        public func restoreSession(_ session: SessionKey) async throws -> Bool {
             try await writing(session) { number, transaction in
                 let restored = try await transaction.run(
                     """

@@ -5,16 +5,22 @@
 
     /// A history in a PostgreSQL database, shared by many servers.
     ///
-    /// Every call runs at the server: see `HistoryStore` for the promises. A save is durable when it returns, as far as the server's
-    /// `synchronous_commit` makes it so.
-    final class PostgresHistoryStore: HistoryStore {
+    /// ```swift
+    /// let history = try PostgresHistoryStore(url: "postgres://app@db.example.com/chats?sslrootcert=/etc/ssl/ca.pem")
+    /// try await history.migrate()
+    /// let chat = DeviceChatStorage(history: history, userId: "ana")
+    /// ```
+    ///
+    /// Every call runs at the server, in one transaction: see `HistoryStore` for the promises. A save is durable when it returns,
+    /// as far as the server's `synchronous_commit` makes it so. After a lost connection, a call runs again, and saves nothing
+    /// twice. A canceled call saves all or nothing.
+    ///
+    /// Any server may write to any session at any time. The turns of one session run one after the other (`TurnLease`).
+    public final class PostgresHistoryStore: HistoryStore {
         /// The events posted by the store.
-        let events: StoreEvents
+        public let events: StoreEvents
         let database: PostgresDatabase
-        /// The longest time a read of the change feed waits for transactions that began before those of saved changes.
-        let feedWaitingTime: Duration
-        /// The time after which the reply of a server that renews nothing is saved as interrupted.
-        let replyLease: Duration
+        let configuration: PostgresConfiguration
         let knownStates = KnownStates()
         /// Signals writes of this process.
         let signal = Signal()
@@ -22,33 +28,40 @@
         let leaseSignal = Signal()
         private let isChecked = Locked(false)
 
-        /// Creates a store for a database. Nothing is read before the first use.
+        /// Creates a store for a database. Nothing is read before the first call. The tables must exist: see `migrate()`.
         /// - Parameters:
-        ///   - address: The address of the database.
-        ///   - feedWaitingTime: The longest time a read of the change feed waits for transactions that began before those of saved
-        ///     changes. Later, it returns the changes before them.
-        ///   - replyLease: The time after which the streaming reply of a server that has ended, or does not reach the database, is
-        ///     saved as interrupted.
-        ///   - logger: The logger of this store. Message bodies are never logged.
-        init(
-            _ address: PostgresAddress, feedWaitingTime: Duration = .seconds(1), replyLease: Duration = .seconds(30),
-            logger: Logger = Logger(label: "recollect")
-        ) {
-            self.feedWaitingTime = feedWaitingTime
-            self.replyLease = replyLease
-            events = StoreEvents(logger: logger)
-            database = PostgresDatabase(pool: PostgresPool(address))
+        ///   - url: The URL of the database, or a string of keywords and values, as libpq reads them ("Connection Strings" in
+        ///     PostgreSQL's documentation). There may be several hosts: the store writes to the primary. Certificates are verified
+        ///     unless the host is this machine.
+        ///   - configuration: The limits.
+        /// - Throws: `invalidArgument` for a URL that libpq refuses.
+        public convenience init(url: String, configuration: PostgresConfiguration = PostgresConfiguration()) throws {
+            self.init(try PostgresAddress(url), configuration)
+        }
+
+        init(_ address: PostgresAddress, _ configuration: PostgresConfiguration) {
+            self.configuration = configuration
+            events = StoreEvents(logger: configuration.logger)
+            var limits = PostgresPool.Limits()
+            limits.connectionCount = max(1, configuration.connectionCount)
+            limits.waitingTime = configuration.connectionTimeout
+            database = PostgresDatabase(pool: PostgresPool(address, limits: limits))
         }
 
         /// Creates the tables of the history, or updates those of an earlier version. Returns the number of steps.
-        /// - Throws: `newerSchema`, `permissionDenied`, `busy`: see `PostgresMigrator`.
+        ///
+        /// Each step is one transaction. Several servers may call this at once. A failed step changes nothing, and the next call
+        /// continues with it.
+        /// - Throws: `newerSchema` for tables of a newer version; `cannotOpen` for a database with another encoding than UTF-8;
+        ///   `permissionDenied` without the right to create a schema; `busy` if other transactions use the tables for 10
+        ///   seconds.
         @discardableResult
-        func migrate() async throws -> Int {
+        public func migrate() async throws -> Int {
             try await PostgresMigrator(database: database).migrate()
         }
 
-        /// Closes all connections.
-        func close() {
+        /// Closes all connections. Later calls throw `unavailable`.
+        public func close() {
             database.pool.close()
         }
 

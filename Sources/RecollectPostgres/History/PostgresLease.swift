@@ -158,7 +158,7 @@
 
     extension PostgresHistoryStore {
         /// Waits for the lease of a session: see `HistoryStore` and `TurnLease`.
-        func lease(of session: SessionKey, for duration: Duration) async throws -> TurnLease? {
+        public func lease(of session: SessionKey, for duration: Duration) async throws -> TurnLease? {
             try await PostgresLease(store: self).lease(of: session, for: duration)
         }
 

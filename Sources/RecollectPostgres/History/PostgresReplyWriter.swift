@@ -21,7 +21,7 @@
             self.reply = reply
             self.scope = scope
             self.maxMessages = maxMessages
-            renewing = Task { [database = store.database, lease = store.replyLease] in
+            renewing = Task { [database = store.database, lease = store.configuration.replyLease] in
                 let renewal = StreamingReplyRow.renew(reply, scope.userId, lease: lease)
                 // Ends with the cancellation of its sleep.
                 while (try? await Task.sleep(for: lease / 3)) != nil {
@@ -37,7 +37,8 @@
 
         func save(_ text: String?, behind parts: [ContentPart]?) async throws {
             guard let parts else {
-                let statement = StreamingReplyRow.save(text, of: reply, scope.userId, lease: store.replyLease)
+                let statement = StreamingReplyRow.save(
+                    text, of: reply, scope.userId, lease: store.configuration.replyLease)
                 return try await store.performing { _ = try await $0.run(statement) }
             }
             try parts.checkSavable()
@@ -54,7 +55,8 @@
                     // A deleted reply stays deleted.
                     guard let row = StreamingReplyRow.read(rows, userId: scope.userId).first else { return ([], ()) }
                     return (
-                        row.save(text, behind: separated[0].parts, attachments, lease: store.replyLease), ()
+                        row.save(text, behind: separated[0].parts, attachments, lease: store.configuration.replyLease),
+                        ()
                     )
                 }
             }

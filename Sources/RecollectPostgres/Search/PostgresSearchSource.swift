@@ -45,6 +45,7 @@
         private(set) var messages: [SequenceNumber: FoundMessage?] = [:]
         /// The questions without an answer, in their order.
         private(set) var questions: [Question] = []
+        private var asked: Set<Question> = []
         /// The lists of messages in the order of reading. After one message, a search reads those behind it in its list.
         private var lists: [[SequenceNumber]] = []
 
@@ -61,7 +62,7 @@
         }
 
         private func ask(_ question: Question) {
-            if !questions.contains(question) { questions.append(question) }
+            if asked.insert(question).inserted { questions.append(question) }
         }
 
         /// Adds answers and messages, and forgets the questions.
@@ -76,6 +77,7 @@
                 }
             }
             questions = []
+            asked = []
         }
 
         func bounds() throws -> ClosedRange<SequenceNumber> {
