@@ -290,8 +290,9 @@ package struct MessageSearch {
             if let meeting { tier.expression = .all([tier.expression, meeting]) }
             var bound = through
             var isRanked = true
+            var batchCount = Self.batchCount
             while true {
-                let wanted = isRanked ? rankedCount : max(Self.batchCount, collector.missing)
+                let wanted = isRanked ? rankedCount : max(batchCount, collector.missing)
                 let found = try source.candidates(tier, filter, limit: wanted, through: bound)
                 // Scores decrease from group to group and from ranked to unranked matches, as in the order.
                 let scored =
@@ -305,6 +306,7 @@ package struct MessageSearch {
                 }
                 guard found.count == wanted, let last = found.last else { break }
                 bound = last.sequence.previous
+                if !isRanked { batchCount *= 2 }
                 isRanked = false
             }
         }
@@ -321,7 +323,7 @@ package struct MessageSearch {
         let recency = Recency(now: now)
         for (index, candidate) in ordered.enumerated() {
             // Messages of other users must not change the scores.
-            guard let message = try source.message(candidate.sequence, passing: filter) else { continue }
+            guard let message = try source.facts(candidate.sequence, passing: filter) else { continue }
             best.append((index, message.role == Self.tool, recency.share(of: message.timestamp)))
             if best.count == Self.checkedCount { break }
         }

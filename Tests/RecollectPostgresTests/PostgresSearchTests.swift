@@ -96,13 +96,14 @@
             }
             for (number, text) in Self.texts.enumerated() {
                 try await histories.check(SearchQuery(userId: "ana", text: text, limit: 25))
-                var query = SearchQuery(userId: "ana", text: text, limit: 50)
+                var query = SearchQuery(userId: "ana", text: text, limit: 150)
                 query.order = number % 2 == 0 ? .newestFirst : .oldestFirst
                 try await histories.check(query)
                 query.order = .relevance
                 query.sessionId = number % 2 == 0 ? "s2" : nil
                 query.roles = [.assistant]
                 query.maxHitsPerSession = 2
+                query.roles = []
                 try await histories.check(query)
                 let lists = SessionQuery(userId: "ana", text: text)
                 let found = try await histories.server.sessions(lists, page: PageRequest(limit: 20)).elements.map(\.id)
@@ -130,10 +131,11 @@
         func manyWords() async throws {
             let histories = try await Histories()
             let scope = Scope(userId: "ana", sessionId: "s", agentId: "a")
-            let text = "beginning " + (0..<120_000).map { "w\($0)" }.joined(separator: " ")
+            let text = "beginning " + (0..<120_000).map { "w\($0)" }.joined(separator: " ") + " zebra"
             try await histories.append([ConversationMessage(id: "long", role: .user, text: text)], to: scope)
             let hits = try await histories.server.search(SearchQuery(userId: "ana", text: "beginning w77")).elements
             #expect(hits.map(\.messageId) == ["long"])
+            try await histories.check(SearchQuery(userId: "ana", text: "beginning -zebra"))
         }
     }
 #endif

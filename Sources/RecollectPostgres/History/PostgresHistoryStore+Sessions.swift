@@ -215,7 +215,7 @@
                     """
                     (\(Self.contains("session.title", text)) OR \(Self.contains("session.preview", text))
                      OR session.session IN (SELECT m.session FROM recollect.message AS m
-                       WHERE m.user_id = session.user_id AND m.sequence = ANY (\(bind(.integers(messages))))))
+                       WHERE m.user_id = $1 AND m.sequence = ANY (\(bind(.integers(messages))))))
                     """)
             }
             let isAscending = query.order.isAscending != (query.isReversed != (page.direction == .backward))

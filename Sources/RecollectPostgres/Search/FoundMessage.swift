@@ -41,12 +41,14 @@
             let metadata = MessageColumns.object(rows, row, 8)
             let isQuotation = Self.isQuotation(rows, row, metadata)
             searched = SearchedMessage(
-                messageId: rows.text(row, 1), role: rows.text(row, 2), timestamp: rows.integer(row, 3),
+                messageId: rows.text(row, 1),
+                facts: MessageFacts(
+                    role: ByteString(rows.text(row, 2)), timestamp: rows.integer(row, 3),
+                    isProse: !rows.isNull(row, 9)),
                 session: SessionRowID(rawValue: rows.integer(row, 4)), sessionId: rows.text(row, 5),
                 agentId: agentId.string, original: SequenceNumber(rawValue: rows.integer(row, 7)),
                 name: metadata["name"]?.stringValue,
                 echo: rows.withBytes(row, 9) { MessageEcho(isQuotation: isQuotation, text: $0) },
-                isProse: !rows.isNull(row, 9),
                 byteCount: rows.withBytes(row, 9, \.count) + rows.withBytes(row, 10, \.count))
         }
 
@@ -78,10 +80,7 @@
 
         /// Calls `body` with the searched text. The bytes are valid only during the call.
         func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
-            try rows.withBytes(row, 10) { parts in
-                guard !rows.isNull(row, 9) else { return try MessageText.withBytes(text: nil, parts: parts, body) }
-                return try rows.withBytes(row, 9) { try MessageText.withBytes(text: $0, parts: parts, body) }
-            }
+            try rows.withSearchedText(row, text: 9, parts: 10, body)
         }
 
         /// Whether two messages have the same role and content.
@@ -93,6 +92,18 @@
                             other.rows.withBytes(other.row, column) { bytes.elementsEqual($0) }
                         }
                 }
+        }
+    }
+
+    extension PostgresResult {
+        /// Calls `body` with the searched text of a row with the columns `text` and `parts` (`MessageText`).
+        func withSearchedText<Result>(
+            _ row: Int, text: Int, parts: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+        ) rethrows -> Result {
+            try withBytes(row, parts) { bytes in
+                guard !isNull(row, text) else { return try MessageText.withBytes(text: nil, parts: bytes, body) }
+                return try withBytes(row, text) { try MessageText.withBytes(text: $0, parts: bytes, body) }
+            }
         }
     }
 #endif

@@ -161,6 +161,10 @@
             try found(sequence)?.passes(filter) ?? false
         }
 
+        func facts(_ sequence: SequenceNumber, passing filter: SearchFilter?) throws -> MessageFacts? {
+            try message(sequence, passing: filter)?.facts
+        }
+
         func message(_ sequence: SequenceNumber, passing filter: SearchFilter?) throws -> SearchedMessage? {
             guard let message = try found(sequence), filter.map(message.passes) ?? true else { return nil }
             return message.searched
@@ -182,7 +186,7 @@
             return message.hasSameContent(as: other)
         }
 
-        /// The number of messages read together.
+        /// The number of messages of a list read together. It grows with the number read before: the search begins again each time.
         private static let readCount = 64
 
         /// Returns a message; `nil` if it does not exist.
@@ -190,7 +194,7 @@
             if let known = messages[sequence] { return known }
             ask(.message(sequence))
             if let list = lists.last(where: { $0.contains(sequence) }), let index = list.firstIndex(of: sequence) {
-                for other in list[index...].prefix(Self.readCount) where messages[other] == nil {
+                for other in list[index...].prefix(max(Self.readCount, index)) where messages[other] == nil {
                     ask(.message(other))
                 }
             }

@@ -55,8 +55,7 @@
                     answers[question] = answer(to: question, from: result)
                 }
             }
-            try await readMessages(lists.flatMap(\.found))
-            for (list, found) in lists { try await complete(list, found) }
+            try await complete(lists)
             for question in others { try await checkPhrases(question) }
         }
 
@@ -65,14 +64,12 @@
             guard case .dated(let dated) = question, !dated.expression.expression.isExact,
                 case .dated(let matches, let isComplete)? = answers[question]
             else { return }
-            try await readMessages(matches.map(\.sequence))
+            var fulfilling: Set<SequenceNumber> = []
+            try await forEachText(of: matches.map(\.sequence)) { sequence, terms in
+                if terms.fulfills(dated.expression.expression) { fulfilling.insert(sequence) }
+            }
             answers[question] = .dated(
-                matches.filter { fulfills($0.sequence, dated.expression.expression) }, isComplete: isComplete)
-        }
-
-        private func fulfills(_ sequence: SequenceNumber, _ expression: SearchExpression) -> Bool {
-            guard case .some(let message?) = known[sequence] else { return false }
-            return terms(of: message).fulfills(expression)
+                matches.filter { fulfilling.contains($0.sequence) }, isComplete: isComplete)
         }
 
         // MARK: - Lists
@@ -110,44 +107,79 @@
             var needsTexts: Bool { !words.words.isEmpty || !isExact }
         }
 
-        /// Answers a question by a list, from the first messages that may be in it.
-        private mutating func complete(_ list: List, _ first: [SequenceNumber]) async throws {
-            var matches: [SearchMatch] = []
-            var found = first
-            while true {
-                for sequence in found where matches.count < list.limit {
-                    guard case .some(let message?) = known[sequence] else { continue }
-                    let terms = terms(of: message)
+        /// Answers questions by lists, from the first messages that may be in each.
+        private mutating func complete(_ lists: [(list: List, found: [SequenceNumber])]) async throws {
+            var scores = try await scores(of: lists)
+            for (index, (list, first)) in lists.enumerated() {
+                var matches: [SearchMatch] = []
+                var found = first
+                while true {
+                    matches += found.compactMap { sequence in
+                        scores[index][sequence].map { SearchMatch(sequence, score: $0) }
+                    }
+                    // The index knows no phrases: more messages may follow.
+                    guard matches.count < list.limit, found.count == list.limit, let last = found.last, !list.isExact
+                    else { break }
+                    found = sequences(try await transaction.run([statement(list, through: last.previous)])[0])
+                    scores[index] = try await self.scores(of: [(list, found)])[0]
+                }
+                switch list.question {
+                case .before(let count, _, _, _):
+                    answers[list.question] = .sequence(matches.count > count ? matches[count].sequence : nil)
+                default: answers[list.question] = .matches(Array(matches.prefix(list.limit)))
+                }
+            }
+        }
+
+        /// Returns the score of each message that fulfills the expression of its list.
+        private func scores(
+            of lists: [(list: List, found: [SequenceNumber])]
+        ) async throws -> [[SequenceNumber: Double]] {
+            var wanted: [SequenceNumber: [Int]] = [:]
+            for (index, list) in lists.enumerated() {
+                for sequence in list.found { wanted[sequence, default: []].append(index) }
+            }
+            var scores = Array(repeating: [SequenceNumber: Double](), count: lists.count)
+            try await forEachText(of: wanted.keys.sorted()) { sequence, terms in
+                for index in wanted[sequence] ?? [] {
+                    let list = lists[index].list
                     guard list.isExact || terms.fulfills(list.words.expression) else { continue }
-                    let score = list.isScored ? terms.score(of: list.words) : terms.frequency(of: list.words)
-                    matches.append(SearchMatch(sequence, score: score))
+                    scores[index][sequence] =
+                        list.isScored ? terms.score(of: list.words) : terms.frequency(of: list.words)
                 }
-                // The database knows no phrases: more messages may follow.
-                guard matches.count < list.limit, found.count == list.limit, let last = found.last, !list.isExact else {
-                    break
-                }
-                let rows = try await transaction.run([statement(list, through: last.previous)])[0]
-                found = sequences(rows)
-                try await readMessages(found)
             }
-            switch list.question {
-            case .before(let count, _, _, _):
-                answers[list.question] = .sequence(matches.count > count ? matches[count].sequence : nil)
-            default: answers[list.question] = .matches(matches)
-            }
+            return scores
         }
 
-        private func terms(of message: FoundMessage) -> DocumentTerms {
+        /// The number of texts read together. They are not kept.
+        private static let textCount = 256
+
+        /// Calls `body` with the terms of messages.
+        private func forEachText(
+            of sequences: [SequenceNumber], _ body: (SequenceNumber, DocumentTerms) -> Void
+        ) async throws {
             var document = SearchDocument()
-            message.withText { document.make(text: $0, stemmer: stemmer) }
-            return DocumentTerms(document)
-        }
-
-        /// Reads messages unless they are known.
-        private mutating func readMessages(_ sequences: [SequenceNumber]) async throws {
-            let unknown = Set(sequences).filter { known[$0] == nil }.sorted()
-            guard !unknown.isEmpty else { return }
-            add(try await transaction.run([FoundMessage.statement(unknown, of: user)])[0], for: unknown)
+            var unknown: [Int64] = []
+            for sequence in sequences {
+                switch known[sequence] {
+                case .some(let message?):
+                    message.withText { document.make(text: $0, stemmer: stemmer) }
+                    body(sequence, DocumentTerms(document))
+                case .some(nil): break
+                case nil: unknown.append(sequence.rawValue)
+                }
+            }
+            for start in stride(from: 0, to: unknown.count, by: Self.textCount) {
+                let part = unknown[start..<min(start + Self.textCount, unknown.count)]
+                let rows = try await transaction.run(
+                    "SELECT sequence, text, parts FROM recollect.message WHERE user_id = $1 AND sequence = ANY ($2)",
+                    user,
+                    .integers(Array(part)))
+                for row in 0..<rows.count {
+                    rows.withSearchedText(row, text: 1, parts: 2) { document.make(text: $0, stemmer: stemmer) }
+                    body(SequenceNumber(rawValue: rows.integer(row, 0)), DocumentTerms(document))
+                }
+            }
         }
 
         private mutating func add(_ rows: PostgresResult, for sequences: [SequenceNumber]) {
@@ -189,9 +221,9 @@
             case .mayFind(let expression, let through):
                 return PostgresStatement(
                     """
-                    SELECT EXISTS (
-                      SELECT FROM recollect.message
-                      WHERE user_id = $1 AND sequence <= $2 AND terms @@ $3::text::tsquery)
+                    SELECT EXISTS (SELECT FROM (
+                      SELECT sequence FROM recollect.message
+                      WHERE user_id = $1 AND terms @@ $3::text::tsquery OFFSET 0) AS found WHERE sequence <= $2)
                     """, user, .integer(through.rawValue), tsquery(expression))
             case .newest, .candidates, .before:
                 guard let list = List(question) else { preconditionFailure("A list has this kind of question.") }

@@ -27,12 +27,14 @@ final class SQLiteSearchSource: SearchSource {
         self.db = db
         self.userId = userId
         last = try SearchIndex.indexedThrough(db)
-        facts = try db.sql("SELECT \(Self.columns) FROM message m WHERE sequence = ?")
+        facts = try db.sql("SELECT \(Self.columns), m.text IS NOT NULL FROM message m WHERE sequence = ?")
         // The user is checked again with the read of a message, independently of the filter.
         message = try db.sql(
             """
             SELECT \(Self.columns), m.message_id, c.session_id, s.agent_id, ifnull(m.copied_from, m.sequence),
-              CASE WHEN json_valid(m.metadata) THEN json_extract(m.metadata, '$.name') END, \(Self.quotation),
+              CASE WHEN json_valid(m.metadata) THEN
+                CASE WHEN json_type(m.metadata, '$.name') = 'text' THEN json_extract(m.metadata, '$.name') END END,
+              \(Self.quotation),
               m.text, m.parts
             FROM message m JOIN session c ON c.id = m.session_row_id JOIN scope s ON s.id = m.scope_row_id
             WHERE m.sequence = ? AND c.user_id = ?
@@ -54,13 +56,14 @@ final class SQLiteSearchSource: SearchSource {
 
     /// Whether a message of `message m` quotes the history (`MessageEcho`).
     private static let quotation = """
-        CASE
+        (coalesce(CASE
           WHEN (\(HistoryQuotation.tools.map { "instr(m.parts, '\($0)')" }.joined(separator: " OR "))) AND json_valid(m.parts) THEN
             EXISTS (SELECT 1 FROM json_each(m.parts) WHERE CASE WHEN type = 'object' THEN
               \(HistoryQuotation.tools.map { "json_extract(value, '$.toolCall.name') GLOB '*\($0)'" }.joined(separator: " OR ")) END)
+        END, 0) OR coalesce(CASE
           WHEN instr(m.metadata, '"\(HistoryQuotation.metadataKey)"') AND json_valid(m.metadata) THEN
             json_type(m.metadata, '$.\(HistoryQuotation.metadataKey)[0].messageId') IS NOT NULL
-        END
+        END, 0))
         """
 
     func bounds() -> ClosedRange<SequenceNumber> { .zero...last }
@@ -117,6 +120,15 @@ final class SQLiteSearchSource: SearchSource {
         return try facts.step() && passes(facts, columnsFrom: 0, filter, listed: false)
     }
 
+    func facts(_ sequence: SequenceNumber, passing filter: SearchFilter?) throws -> MessageFacts? {
+        try facts.bind(sequence, at: 1)
+        defer { facts.reset() }
+        guard try facts.step() else { return nil }
+        if let filter, try !passes(facts, columnsFrom: 0, filter, listed: !filter.includesDiscarded) { return nil }
+        return MessageFacts(
+            role: ByteString(facts.text(3)), timestamp: facts.integer(2), isProse: facts.integer(4) != 0)
+    }
+
     func message(_ sequence: SequenceNumber, passing filter: SearchFilter?) throws -> SearchedMessage? {
         try message.bind(sequence, at: 1)
         try message.bind(userId, at: 2)
@@ -128,10 +140,12 @@ final class SQLiteSearchSource: SearchSource {
             (MessageEcho(isQuotation: isQuotation, text: $0), $0.count)
         }
         return SearchedMessage(
-            messageId: message.text(4), role: message.text(3), timestamp: message.integer(2),
+            messageId: message.text(4),
+            facts: MessageFacts(
+                role: ByteString(message.text(3)), timestamp: message.integer(2), isProse: !message.isNull(10)),
             session: message.value(0), sessionId: message.text(5), agentId: message.text(6),
             original: message.value(7), name: message.optionalText(8), echo: echo,
-            isProse: !message.isNull(10), byteCount: length + message.withBytes(11, \.count))
+            byteCount: length + message.withBytes(11, \.count))
     }
 
     func withText<Result>(

@@ -59,7 +59,7 @@ struct NamedAuthors {
     private static func use(
         of name: [UInt8], in sequence: SequenceNumber, _ source: any SearchSource
     ) throws -> (role: ByteString, address: AddressReader.Address?)? {
-        guard let message = try source.message(sequence, passing: nil), message.isProse else { return nil }
+        guard let message = try source.facts(sequence, passing: nil), message.isProse else { return nil }
         return try source.withText(of: sequence) { text in
             let text = UnsafeBufferPointer(rebasing: text.prefix(maxTextLength))
             var reader = AddressReader(name: name, text: text)
@@ -86,13 +86,13 @@ struct NamedAuthors {
         by name: [UInt8], in sequences: ArraySlice<SequenceNumber>, _ source: any SearchSource
     ) throws -> ByteString? {
         var uses: [ByteString: Uses] = [:]
-        for part in [sequences.prefix(firstTexts + 1), sequences.dropFirst(firstTexts + 1)] {
-            for case (let role, let address)? in try source.together(part, { try use(of: name, in: $0, source) }) {
-                uses[role, default: Uses()].add(address)
-            }
-            if sequences.count > firstTexts, uses.values.reduce(0, { $0 + $1.addresses }) < firstTexts / 2 {
-                return nil
-            }
+        let first = try source.together(sequences.prefix(firstTexts + 1)) { try use(of: name, in: $0, source) }
+        for case (let role, let address)? in first { uses[role, default: Uses()].add(address) }
+        let addressCount = uses.values.reduce(0) { $0 + $1.addresses }
+        if first.count > firstTexts, case .some(.some) = first.last, addressCount < firstTexts / 2 { return nil }
+        let rest = sequences.dropFirst(firstTexts + 1)
+        for case (let role, let address)? in try source.together(rest, { try use(of: name, in: $0, source) }) {
+            uses[role, default: Uses()].add(address)
         }
         let roles = [Role.user, .assistant].map { ByteString($0.rawValue) }
         for (role, other) in zip(roles, roles.reversed()) {

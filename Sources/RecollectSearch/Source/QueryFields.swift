@@ -15,9 +15,12 @@ package enum QueryFields {
         var applied = query
         applied.text = ""
         var roles: Set<String> = []
-        for piece in pieces(of: ParsedQuery.withStraightMarks(ParsedQuery.limited(query.text))) {
-            guard let (name, value) = field(in: piece), let filter = try Filter(name, value, source)
-            else {
+        let pieces = pieces(of: ParsedQuery.withStraightMarks(ParsedQuery.limited(query.text)))
+        let filters = try source.together(pieces) { piece in
+            try field(in: piece).flatMap { try Filter($0.name, $0.value, source) }
+        }
+        for (piece, filter) in zip(pieces, filters) {
+            guard let filter else {
                 applied.text += piece
                 continue
             }

@@ -45,6 +45,8 @@ package protocol SearchSource: AnyObject {
 
     /// Whether a message exists and passes a filter.
     func passes(_ sequence: SequenceNumber, _ filter: SearchFilter) throws -> Bool
+    /// Returns properties of a message that passes a filter; `nil` if it does not, or does not exist.
+    func facts(_ sequence: SequenceNumber, passing filter: SearchFilter?) throws -> MessageFacts?
     /// Returns a message that passes a filter; `nil` if it does not, or does not exist.
     func message(_ sequence: SequenceNumber, passing filter: SearchFilter?) throws -> SearchedMessage?
     /// Calls `body` with the searched text of a message (`MessageText`), or returns `nil` if it does not exist. The bytes are
@@ -128,11 +130,22 @@ package struct DatedMatch: Hashable, Sendable {
     }
 }
 
+/// The properties of a message that are known without its content.
+package struct MessageFacts {
+    package let role: ByteString
+    package let timestamp: Int64
+    /// Whether the message is one part of prose.
+    package let isProse: Bool
+
+    package init(role: ByteString, timestamp: Int64, isProse: Bool) {
+        (self.role, self.timestamp, self.isProse) = (role, timestamp, isProse)
+    }
+}
+
 /// A message as a search reads it.
 package struct SearchedMessage {
     package let messageId: String
-    package let role: ByteString
-    package let timestamp: Int64
+    package let facts: MessageFacts
     package let session: SessionRowID
     package let sessionId: String
     package let agentId: String
@@ -141,25 +154,24 @@ package struct SearchedMessage {
     /// The author's name in the metadata.
     package let name: String?
     package let echo: MessageEcho
-    /// Whether the message is one part of prose.
-    package let isProse: Bool
     /// The length of the stored text or parts, in bytes.
     package let byteCount: Int
 
+    package var role: ByteString { facts.role }
+    package var timestamp: Int64 { facts.timestamp }
+
     package init(
-        messageId: String, role: String, timestamp: Int64, session: SessionRowID, sessionId: String, agentId: String,
-        original: SequenceNumber, name: String?, echo: MessageEcho, isProse: Bool, byteCount: Int
+        messageId: String, facts: MessageFacts, session: SessionRowID, sessionId: String, agentId: String,
+        original: SequenceNumber, name: String?, echo: MessageEcho, byteCount: Int
     ) {
         self.messageId = messageId
-        self.role = ByteString(role)
-        self.timestamp = timestamp
+        self.facts = facts
         self.session = session
         self.sessionId = sessionId
         self.agentId = agentId
         self.original = original
         self.name = name
         self.echo = echo
-        self.isProse = isProse
         self.byteCount = byteCount
     }
 }

@@ -68,6 +68,20 @@ struct MessageEchoTests {
         #expect(try history.ids("polar night") == ["own", "source", "quoting"])
     }
 
+    @Test("A reply that lists quotes comes after the quoted message even if it names a tool of the history")
+    func quotesAndName() throws {
+        try history.add(
+            .parts([.thinking("search_history finds it", signature: nil), .text("you said: the polar night is long")]),
+            id: "quoting",
+            session: "q", role: .assistant)
+        try history.database.write {
+            try $0.run(#"UPDATE message SET metadata = '{"quotes":[{"messageId":"source"}]}'"#)
+        }
+        try history.add(
+            "the polar night is very long and dark and cold, and it begins in November", id: "source", session: "s")
+        #expect(try history.ids("polar night") == ["source", "quoting"])
+    }
+
     @Test("A question asked several times in the same words is found once, or each time in a single session")
     func repeatedQuestion() throws {
         for index in 0..<3 { try history.add("Is the ferry late?", id: "\(index)", session: "s") }
