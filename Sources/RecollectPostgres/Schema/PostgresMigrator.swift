@@ -18,8 +18,8 @@
         /// runs a step, and the others wait for it.
         ///
         /// A failed step changes nothing, and the next call continues with it.
-        /// - Throws: `newerSchema` for tables of a newer version, left untouched; `cannotOpen` for a database with another encoding than UTF-8; `permissionDenied` without the right to create a
-        ///   schema; `busy` if other transactions use the tables for 10 seconds.
+        /// - Throws: `newerSchema` for tables of a newer version, left untouched; `cannotOpen` for a database with another encoding
+        ///   than UTF-8; `permissionDenied` without the right to create a schema; `busy` if other transactions use the tables for 10 seconds.
         @discardableResult
         func migrate() async throws -> Int {
             var count = 0

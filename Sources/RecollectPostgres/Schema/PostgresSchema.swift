@@ -10,7 +10,8 @@
     ///   `branch_number` orders the branches by age.
     /// - A message's `position` is its position in the session, and `number` the value of `added` at its addition. `placed_at` is
     ///   the time of its sort key, `NULL` for its own timestamp. `text` holds a message of one part of prose, `parts` the JSON of
-    ///   any other. `terms` are the words of its text, and a word of its user: see `SearchTerms`. Equal contents have equal columns: see `MessageColumns`.
+    ///   any other. `terms` are the words of its text, and a word of its user: see `SearchTerms`. Equal contents have equal
+    ///   columns: see `MessageColumns`.
     /// - `sequence` is a number of the change feed: see `feed_number`. `change` has all changes other than added messages, only the
     ///   last of each kind and subject.
     /// - `turn_lease` has the leases of running and waiting turns, `turn_queue` the last number given in a session.

@@ -18,7 +18,7 @@ package protocol SearchSource: AnyObject {
     /// Returns the terms that begin with a term, without the term itself; `nil` if they are many or not listed. Terms in
     /// messages of other users may be among them.
     func terms(longerThan term: [UInt8]) throws -> [[UInt8]]?
-    /// Whether a message fulfills an expression. Messages of other users may count: only speed depends on it.
+    /// Returns false if no message of the user fulfills an expression. Messages of other users may make it true.
     func mayFind(_ expression: SearchExpression, through bound: SequenceNumber) throws -> Bool
     /// Returns the newest messages of an expression that pass a filter, newest first, with the frequency of the
     /// expression's words. Messages of discarded sessions are among them, so that a discard changes no score.
