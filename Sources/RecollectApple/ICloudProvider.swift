@@ -39,7 +39,7 @@
         }
 
         /// Returns the path of a file or folder as spelled on disk. Containers on most systems are case-insensitive.
-        public func spelling(of path: WorkspacePath) throws -> WorkspacePath { try folder.spelling(of: path) }
+        public func canonicalPath(of path: WorkspacePath) throws -> WorkspacePath { try folder.canonicalPath(of: path) }
 
         /// Returns the bytes of a file, in a coordinated read. Never starts a download.
         ///

@@ -81,7 +81,7 @@ public final class JournalFolder: Journal {
     }
 
     private static func page(of day: JournalDay, in folder: OpenFolder) throws -> JournalPage? {
-        let bytes = try ifThere {
+        let bytes = try nilIfMissing {
             let file = try folder.file(day.fileName, forWriting: false)
             return try file.readAll()
         }

@@ -65,7 +65,7 @@ extension OpenFolder {
     ///
     /// A disk or file system that writes to new blocks, such as an SSD, may still have the old ones.
     package func erase(_ name: String) throws {
-        guard let file = try ifThere({ try self.file(name, forWriting: true) }) else { return }
+        guard let file = try nilIfMissing({ try self.file(name, forWriting: true) }) else { return }
         let size = try file.size()
         for offset in stride(from: 0, to: size, by: Self.erasedCount) {
             try file.write([UInt8](repeating: 0, count: min(Self.erasedCount, size - offset)), at: offset)

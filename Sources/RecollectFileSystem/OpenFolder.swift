@@ -177,7 +177,7 @@ package final class OpenFolder: Sendable {
     package static let unable = [EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP, EPERM, ENOLCK]
 
     /// Whether the folder's name in its parent still refers to it. Always `true` for a folder opened by path.
-    package func isStillThere() throws -> Bool {
+    package func stillExists() throws -> Bool {
         guard let parent else { return true }
         let name = String(decoding: path.utf8.dropFirst(parent.path.utf8.count + 1), as: UTF8.self)
         return try isStill(at: name, in: parent)

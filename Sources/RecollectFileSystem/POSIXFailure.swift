@@ -15,7 +15,7 @@ package struct POSIXFailure: Error, CustomStringConvertible {
 }
 
 /// Returns the result of work on a file or folder; `nil` if it does not exist.
-package func ifThere<Result>(_ work: () throws -> Result) throws -> Result? {
+package func nilIfMissing<Result>(_ work: () throws -> Result) throws -> Result? {
     do {
         return try work()
     } catch let failure as POSIXFailure where failure.number == ENOENT {

@@ -70,7 +70,7 @@ public struct SearchResults: Hashable, Sendable {
     /// Returns a session as listed: for a branch, the session it branched from.
     private static func listed(_ id: SessionKey, in history: any HistoryStore) async throws -> Session? {
         guard let session = try await history.session(id) else { return nil }
-        guard let origin = session.branchOf else { return session }
+        guard let origin = session.branchPoint else { return session }
         return try await history.session(SessionKey(userId: id.userId, sessionId: origin.sessionId))
     }
 }

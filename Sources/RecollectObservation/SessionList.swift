@@ -142,7 +142,7 @@ public final class SessionList {
         following = Task { [weak self, history, userId, clock, spacing] in
             do {
                 // Take the cursor before the list is read: a change in between is read twice, and none is missed.
-                let cursor = try await history.latestChange()
+                let cursor = try await history.latestChangeCursor()
                 try await self?.begin(at: cursor)
                 for try await batch in ChangeBatches(history: history, userId: userId, cursor: cursor) {
                     // A batch may arrive during a stop.

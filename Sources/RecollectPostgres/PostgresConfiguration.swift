@@ -5,7 +5,7 @@
     /// The limits of a history in PostgreSQL.
     public struct PostgresConfiguration: Sendable {
         /// The maximum number of connections of a store, at least 1. An operation uses one at a time.
-        public var connectionCount: Int
+        public var maxConnections: Int
         /// The maximum time an operation waits for a free connection before it throws `busy`.
         public var connectionTimeout: Duration
         /// The maximum time a read of the change feed waits for transactions that began before those of saved changes. Later, it
@@ -13,20 +13,20 @@
         public var feedTimeout: Duration
         /// The time after which the streaming reply of a server that has ended, or does not reach the database, is saved as
         /// interrupted. Running servers renew it.
-        public var replyLease: Duration
+        public var replyLeaseDuration: Duration
         /// The logger for events. Message bodies are never logged.
         public var logger: Logger
 
         /// Creates a configuration.
         public init(
-            connectionCount: Int = 10, connectionTimeout: Duration = .seconds(10),
-            feedTimeout: Duration = .seconds(1), replyLease: Duration = .seconds(30),
+            maxConnections: Int = 10, connectionTimeout: Duration = .seconds(10),
+            feedTimeout: Duration = .seconds(1), replyLeaseDuration: Duration = .seconds(30),
             logger: Logger = Logger(label: "recollect.history")
         ) {
-            self.connectionCount = connectionCount
+            self.maxConnections = maxConnections
             self.connectionTimeout = connectionTimeout
             self.feedTimeout = feedTimeout
-            self.replyLease = replyLease
+            self.replyLeaseDuration = replyLeaseDuration
             self.logger = logger
         }
     }

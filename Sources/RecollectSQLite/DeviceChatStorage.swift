@@ -81,12 +81,13 @@ public final class DeviceChatStorage: ChatStorage {
     }
 
     /// Returns the messages of one scope with its compaction, with the bytes of their attachments: see `ChatStorage`.
-    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+    public func compactedMessages(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages
+    {
         let scope = scope(userId, sessionId, agentId)
         func restoring(_ messages: [ConversationMessage]) async throws -> [ConversationMessage] {
             try await history.restoringAttachments(of: messages, userId: scope.userId)
         }
-        var compacted = try await history.compacted(scope)
+        var compacted = try await history.compactedMessages(of: scope)
         compacted.instructions = try await restoring(compacted.instructions)
         compacted.pinned = try await restoring(compacted.pinned)
         compacted.messages = try await restoring(compacted.messages)
@@ -129,7 +130,7 @@ public final class DeviceChatStorage: ChatStorage {
     ) async throws {
         try await history.append(
             messages, to: scope(userId, sessionId, agentId),
-            options: AppendOptions(sameRole: sameRole, maxMessages: maxMessages, adoptsUnassigned: true))
+            options: AppendOptions(sameRole: sameRole, maxMessages: maxMessages, claimsUnassigned: true))
     }
 
     /// Returns all messages of a session, with the bytes of their attachments: see `ChatStorage`.

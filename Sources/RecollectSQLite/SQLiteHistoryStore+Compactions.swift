@@ -20,7 +20,7 @@ extension SQLiteHistoryStore {
     }
 
     /// Returns the messages of a scope's window with the compaction in effect: see `HistoryStore`.
-    public func compacted(_ scope: Scope) async throws -> CompactedMessages {
+    public func compactedMessages(of scope: Scope) async throws -> CompactedMessages {
         try await read { try Compactions.state(of: scope, $0).messages }
     }
 

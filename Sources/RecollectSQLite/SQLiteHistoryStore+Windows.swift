@@ -12,7 +12,7 @@ extension SQLiteHistoryStore {
     }
 
     /// Returns the newest messages of a scope without incomplete exchanges: see `HistoryStore`.
-    public func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+    public func windowOfWholeExchanges(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         try await window(of: scope, maxMessages: maxMessages).wholeExchanges()
     }
 

@@ -330,7 +330,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     // MARK: Changes
 
     /// Returns the current position of the change feed: see `HistoryStore`.
-    public func latestChange() async throws -> ChangeCursor {
+    public func latestChangeCursor() async throws -> ChangeCursor {
         try await read { ChangeCursor(sequence: try $0.lastSequence().rawValue) }
     }
 

@@ -113,7 +113,7 @@ public struct TranscriptImporter: Sendable {
                     var total = AppendOutcome()
                     for (scope, messages) in session {
                         let outcome = try await history.append(
-                            messages, to: scope, options: AppendOptions(staysRead: true))
+                            messages, to: scope, options: AppendOptions(keepsSessionRead: true))
                         // In a partly known batch, the new messages cannot be determined.
                         if verifies, outcome.alreadyStored == 0 { try await history.verify(messages, in: scope) }
                         total.added += outcome.added

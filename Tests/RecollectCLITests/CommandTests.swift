@@ -61,7 +61,7 @@
             #expect(json.map { $0["id"] } == ["22222222-bbbb", "11111111-aaaa"])
             let session = try #require(json.last)
             for key in [
-                "id", "title", "createdAt", "lastActivityAt", "messageCount", "agents", "workingDirectory", "branch",
+                "id", "title", "createdAt", "lastActivityAt", "messageCount", "agents", "workingDirectory", "gitBranch",
             ] {
                 #expect(session[key] != nil, "\(key)")
             }
@@ -71,7 +71,7 @@
             #expect(session["messageCount"] == 2)
             #expect(session["agents"] == ["claude"])
             #expect(session["workingDirectory"] == "/home/ada/atlas")
-            #expect(session["branch"] == "main")
+            #expect(session["gitBranch"] == "main")
             #expect(json.first?["title"] == .null)
             let lines = try await recall.run("sessions").output.split(separator: "\n")
             #expect(lines.count == 3)

@@ -197,7 +197,7 @@
             #expect(listed.count == 2)
             #expect(listed[1].hasPrefix("\(branch.prefix(8))  ") && listed[1].hasSuffix("In the south."))
             let json = try await recall.run("branches", "aaaa", "--json").json().arrayValue?.first
-            #expect(json?["branchOf"] == ["sessionId": "aaaaaaaa-1", "messageId": "a1"])
+            #expect(json?["branchPoint"] == ["sessionId": "aaaaaaaa-1", "messageId": "a1"])
             let short = String(branch.prefix(8))
             let shown = try await recall.run("show", "aaaa", "--branch", short).output
             #expect(shown.contains("a branch of aaaaaaaa-1") && shown.contains("In the south."))
@@ -216,7 +216,7 @@
             #expect(try await recall.run("compactions", "aaaa").output == "The session has no compactions.\n")
             let scope = Scope(userId: "local", sessionId: "aaaaaaaa-1", agentId: "claude")
             let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: recall.store))
-            let messages = try await history.compacted(scope).messages
+            let messages = try await history.compactedMessages(of: scope).messages
             let made = try await history.compact(
                 Array(messages.prefix(1)), of: scope, into: "about\nTycho", by: "model-x", after: nil)
             await history.close()

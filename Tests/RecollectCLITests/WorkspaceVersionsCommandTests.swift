@@ -35,7 +35,7 @@
         func versions() async throws {
             let recall = try await made()
             let versions = try await listed(recall, "versions", "茶.md")
-            #expect(versions.map { $0["state"] } == ["edited", "written", "written"])
+            #expect(versions.map { $0["kind"] } == ["edited", "written", "written"])
             #expect(versions.map { $0["author"] } == ["elsewhere", "scribe", "you"])
             #expect(versions.map { $0["bytes"] } == [7, 12, 6])
             #expect(versions[1]["parents"] == [versions[2]["version"] ?? .null])
@@ -152,7 +152,7 @@
             try file.write(contentsOf: Data("?\t4102444800000\twritten\t\(hash)\t\tuser\t茶.md\t\n".utf8))
             try file.close()
             let versions = try await listed(recall, "versions", "茶.md")
-            #expect(versions.map { $0["state"] } == ["begun", "edited", "written", "written"])
+            #expect(versions.map { $0["kind"] } == ["begun", "edited", "written", "written"])
             #expect((versions.first?["version"], versions.first?["bytes"]) == (.string(hash), .null))
             #expect(try await listed(recall, "ls").first?["author"] == "elsewhere")
             #expect(try await recall.run("workspace", "restore", "茶.md", "--as-of", "0000").code == 1)
@@ -177,7 +177,7 @@
             let files = try await listed(recall, "trash")
             #expect(files.map { $0["path"] } == ["theirs.md", "茶.md"])
             #expect(files.map { $0["author"] } == ["elsewhere", "scribe"])
-            #expect(files.map { $0["state"] } == ["removed", "trashed"] && files.map { $0["bytes"] } == [4, 7])
+            #expect(files.map { $0["kind"] } == ["removed", "trashed"] && files.map { $0["bytes"] } == [4, 7])
             let line = try await recall.run("workspace", "trash").output.split(separator: "\n").last
             #expect(line?.hasSuffix("  7 bytes  scribe     茶.md") == true)
             #expect(try await recall.run("workspace", "restore", "茶.md", "theirs.md").code == 0)

@@ -52,7 +52,7 @@ import Testing
         try await history.say("again", in: name(2))
         try await list.waitForUpdates()
         #expect(list.names == [name(0), name(2), name(1)] || list.names == [name(2), name(0), name(1)])
-        let feed: Set<WatchedHistory.Read> = [.latestChange, .changes]
+        let feed: Set<WatchedHistory.Read> = [.latestChangeCursor, .changes]
         #expect(history.takeReads().filter { !feed.contains($0) } == [.session(name(2))])
         try await list.waitForUpdates()
         #expect(history.takeReads().filter { !feed.contains($0) } == [])
@@ -69,7 +69,7 @@ import Testing
         await clock.wait { $0.first == .milliseconds(100) }
         _ = history.takeReads()
         for number in 0..<100 { try await history.say("\(number)", in: "burst") }
-        let cursor = try await history.latestChange()
+        let cursor = try await history.latestChangeCursor()
         #expect(!history.takeReads().contains(.session("burst")))
         // The list may read the session when the feed has returned only the first half of the burst.
         var reads: [WatchedHistory.Read] = []

@@ -96,7 +96,7 @@ extension SessionList {
     func waitForUpdates() async throws {
         // A change of another user: the last number of the feed may belong to a change that the feed omits.
         try await history.update(key("mark", of: "nobody"), with: SessionDetails(title: "x"))
-        let cursor = try await history.latestChange()
+        let cursor = try await history.latestChangeCursor()
         await until { followed >= cursor }
     }
 

@@ -86,7 +86,7 @@
             let through = PostgresDatabase(
                 pool: PostgresPool(
                     try PostgresAddress(url.replacing(":\(port)/", with: ":\(proxy.port)/")),
-                    limits: PostgresPool.Limits(connectionCount: 1)))
+                    limits: PostgresPool.Limits(maxConnections: 1)))
             var id: Int64 = 100
             _ = try await through.write(insertion(id))
             for direction in [CuttingProxy.Direction.toServer, .toClient] {

@@ -100,7 +100,7 @@
                 """)
             let outcome = try await store.append(
                 [message("x", seconds: 1), message("y", seconds: 4)], to: scope,
-                options: AppendOptions(adoptsUnassigned: true))
+                options: AppendOptions(claimsUnassigned: true))
             #expect(outcome == AppendOutcome(added: 1, alreadyStored: 1))
             #expect(try await store.window(of: scope, maxMessages: nil).map(\.id) == ["x", "y"])
             #expect(try await store.window(of: none, maxMessages: nil).map(\.id) == ["w"])

@@ -85,7 +85,7 @@
             all[2] = ConversationMessage(id: "3", role: .system, text: "be brief", timestamp: all[2].timestamp)
             try await store.append(all, to: scope)
             try await store.compact(Array(all.prefix(2)), of: scope, into: "summary", by: "test", after: nil)
-            let compacted = try await store.compacted(scope)
+            let compacted = try await store.compactedMessages(of: scope)
             #expect(compacted.instructions.isEmpty && compacted.messages.map(\.id) == ["3", "4"])
         }
 
@@ -101,7 +101,7 @@
             try await store.moveSession(source.session, to: target.sessionId)
             let moved = target.session.scope(agentId: source.agentId)
             try await store.restoreBranch(branch, in: target.session)
-            #expect(try await store.compacted(moved).messages.map(\.id) == ["5"])
+            #expect(try await store.compactedMessages(of: moved).messages.map(\.id) == ["5"])
             let again = try await store.branch(target.session, from: "3", agentId: nil)
             try await store.deleteMessages(["1"], in: target.session)
             #expect(try await store.compactions(of: again.scope(agentId: source.agentId)).isEmpty)

@@ -19,7 +19,7 @@
 
         @Test("Hundreds of tasks share a few connections, each used by one task at a time")
         func bounds() async throws {
-            let pool = try await pool(PostgresPool.Limits(connectionCount: 3, waitingTime: .seconds(60)))
+            let pool = try await pool(PostgresPool.Limits(maxConnections: 3, waitingTime: .seconds(60)))
             let inUse = Locked<[Int64: Int]>([:])
             let backends = try await withThrowingTaskGroup(of: Int64.self) { group in
                 for _ in 0..<300 {
@@ -44,7 +44,7 @@
 
         @Test("Tasks get a connection in order of arrival")
         func order() async throws {
-            let pool = try await pool(PostgresPool.Limits(connectionCount: 1, waitingTime: .seconds(60)))
+            let pool = try await pool(PostgresPool.Limits(maxConnections: 1, waitingTime: .seconds(60)))
             let served = Locked<[Int]>([])
             let tasks = try await pool.withConnection { connection in
                 _ = try await backend(connection)
@@ -64,7 +64,7 @@
         @Test("A task that waits too long fails with busy, and so does one too many")
         func limits() async throws {
             let pool = try await pool(
-                PostgresPool.Limits(connectionCount: 1, waitingCount: 2, waitingTime: .milliseconds(300)))
+                PostgresPool.Limits(maxConnections: 1, waitingCount: 2, waitingTime: .milliseconds(300)))
             try await pool.withConnection { connection in
                 _ = try await backend(connection)
                 let waiting = (0..<2).map { _ in Task { try await pool.withConnection { _ in } } }
@@ -82,7 +82,7 @@
 
         @Test("A canceled task no longer waits, and the next one gets its turn")
         func cancellation() async throws {
-            let pool = try await pool(PostgresPool.Limits(connectionCount: 1))
+            let pool = try await pool(PostgresPool.Limits(maxConnections: 1))
             try await pool.withConnection { connection in
                 _ = try await backend(connection)
                 let canceled = Task { try await pool.withConnection { _ in } }
@@ -97,7 +97,7 @@
 
         @Test("A broken connection and one with an open transaction are not used again")
         func replacement() async throws {
-            let pool = try await pool(PostgresPool.Limits(connectionCount: 1))
+            let pool = try await pool(PostgresPool.Limits(maxConnections: 1))
             let first = try await pool.withConnection { try await backend($0) }
             #expect(try await pool.withConnection { try await backend($0) } == first)
             let second = try await pool.withConnection { connection in
@@ -133,7 +133,7 @@
 
         @Test("A closed pool refuses tasks, also waiting ones, and closes its connections")
         func close() async throws {
-            let pool = try await pool(PostgresPool.Limits(connectionCount: 1))
+            let pool = try await pool(PostgresPool.Limits(maxConnections: 1))
             let connection = try await pool.withConnection { connection in
                 _ = try await backend(connection)
                 let waiting = Task { try await pool.withConnection { _ in } }

@@ -37,7 +37,7 @@
 
         @Test("The reply of a server that has ended is saved as interrupted by another one, with its last increment")
         func endedServer() async throws {
-            let ended = PostgresHistoryStore(try PostgresAddress(url), replyLease: .seconds(3))
+            let ended = PostgresHistoryStore(try PostgresAddress(url), replyLeaseDuration: .seconds(3))
             let reply = try await ended.beginReply(reply("1", "Once"), in: scope, maxMessages: nil)
             reply.append(" upon")
             #expect(
@@ -54,7 +54,7 @@
 
         @Test("A server without new text keeps its lease")
         func renewal() async throws {
-            let slow = PostgresHistoryStore(try PostgresAddress(url), replyLease: .milliseconds(600))
+            let slow = PostgresHistoryStore(try PostgresAddress(url), replyLeaseDuration: .milliseconds(600))
             let reply = try await slow.beginReply(reply("1", "Once"), in: scope, maxMessages: nil)
             func leasedUntil() async throws -> Double {
                 try await other.database.read(

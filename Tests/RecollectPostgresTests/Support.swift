@@ -70,9 +70,11 @@
 
     extension PostgresHistoryStore {
         convenience init(
-            _ address: PostgresAddress, feedWaitingTime: Duration = .seconds(1), replyLease: Duration = .seconds(30)
+            _ address: PostgresAddress, feedWaitingTime: Duration = .seconds(1),
+            replyLeaseDuration: Duration = .seconds(30)
         ) {
-            self.init(address, PostgresConfiguration(feedTimeout: feedWaitingTime, replyLease: replyLease))
+            self.init(
+                address, PostgresConfiguration(feedTimeout: feedWaitingTime, replyLeaseDuration: replyLeaseDuration))
         }
     }
 

@@ -8,7 +8,7 @@ package final class WatchedHistory: HistoryStore {
         case session(String)
         case messages
         case search(String)
-        case latestChange
+        case latestChangeCursor
         case changes
         case message(String)
         case edit
@@ -106,9 +106,9 @@ package final class WatchedHistory: HistoryStore {
         return try await Task { try await base.search(query) }.value
     }
 
-    package func latestChange() async throws -> ChangeCursor {
-        note(.latestChange)
-        return try await base.latestChange()
+    package func latestChangeCursor() async throws -> ChangeCursor {
+        note(.latestChangeCursor)
+        return try await base.latestChangeCursor()
     }
 
     package func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error> {
@@ -209,8 +209,8 @@ package final class WatchedHistory: HistoryStore {
         try await base.window(of: scope, maxMessages: maxMessages)
     }
 
-    package func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
-        try await base.wholeWindow(of: scope, maxMessages: maxMessages)
+    package func windowOfWholeExchanges(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+        try await base.windowOfWholeExchanges(of: scope, maxMessages: maxMessages)
     }
 
     package func compact(
@@ -220,8 +220,8 @@ package final class WatchedHistory: HistoryStore {
         try await base.compact(messages, of: scope, into: summary, by: author, after: previousId)
     }
 
-    package func compacted(_ scope: Scope) async throws -> CompactedMessages {
-        try await base.compacted(scope)
+    package func compactedMessages(of scope: Scope) async throws -> CompactedMessages {
+        try await base.compactedMessages(of: scope)
     }
 
     package func compactions(of scope: Scope) async throws -> [Compaction] {

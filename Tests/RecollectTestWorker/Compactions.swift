@@ -7,7 +7,7 @@ func compact(_ arguments: [String]) async throws {
     let store = store(at: arguments[0], sameRole: .keep)
     for number in 0..<(Int(arguments[3]) ?? 0) {
         while true {
-            let chat = try await store.compacted(userId: "u", sessionId: "s", agentId: arguments[1])
+            let chat = try await store.compactedMessages(userId: "u", sessionId: "s", agentId: arguments[1])
             guard chat.messages.count >= 2 else { return say("done") }
             let summary = "\(arguments[2])-\(number)"
             do {

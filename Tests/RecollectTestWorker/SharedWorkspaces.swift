@@ -76,7 +76,7 @@ func workspace(_ arguments: [String]) async throws {
 }
 
 private func defaultWorkspace(in container: FolderContainer?) async {
-    if let container { SharedWorkspace.use(container) }
+    if let container { SharedWorkspace.setDefaultContainer(container) }
     let workspace = SharedWorkspace()
     say(workspace.rootURL.path)
     do {
@@ -91,7 +91,7 @@ private func defaultWorkspace(in container: FolderContainer?) async {
 }
 
 private func mergedWorkspace(in container: FolderContainer?) async throws {
-    if let container { SharedWorkspace.use(container) }
+    if let container { SharedWorkspace.setDefaultContainer(container) }
     let workspace = SharedWorkspace()
     say(workspace.rootURL.path)
     let changes = workspace.changes()

@@ -19,7 +19,7 @@ func lines(_ arguments: [String]) throws {
             do {
                 try provider.write(new, to: path, replacing: old.map { ContentHash(of: $0) })
                 break
-            } catch is ContentMismatch {
+            } catch is ContentMismatchError {
                 continue
             }
         }

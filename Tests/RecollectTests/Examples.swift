@@ -38,7 +38,7 @@ func compaction(
     _ history: any HistoryStore, of scope: Scope,
     summarize: (String?, [ConversationMessage]) async throws -> String
 ) async throws {
-    let chat = try await history.compacted(scope)
+    let chat = try await history.compactedMessages(of: scope)
     let old = chat.messages.dropLast(20)
     let summary = try await summarize(chat.compaction?.summary, Array(old))
     try await history.compact(

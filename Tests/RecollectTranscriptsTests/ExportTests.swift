@@ -167,9 +167,9 @@ struct ExportTests {
         let value = try JSONValue(parsing: await imported.export(imported.only(), .json))
         #expect(
             Set(value["session"]?.objectValue?.keys ?? [:].keys) == [
-                "id", "title", "createdAt", "lastActivityAt", "messageCount", "agents", "workingDirectory", "branch",
+                "id", "title", "createdAt", "lastActivityAt", "messageCount", "agents", "workingDirectory", "gitBranch",
                 "preview", "metadata", "displayTitle", "lastAccessedAt", "tags", "isPinned", "isArchived", "isUnread",
-                "usage", "discardedAt", "branchOf",
+                "usage", "discardedAt", "branchPoint",
             ])
         let messages = try #require(value["messages"]?.arrayValue)
         #expect(messages.map { $0["id"]?.stringValue } == (0..<450).map { "\($0)" })

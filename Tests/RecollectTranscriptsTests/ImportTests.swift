@@ -31,7 +31,7 @@ struct ImportTests {
         let paths = try names.map { try Fixtures.path($0) }
         let importer = TranscriptImporter(history: imported.history, userId: imported.userId)
         let first = try await importer.run(paths)
-        let change = try await imported.history.latestChange()
+        let change = try await imported.history.latestChangeCursor()
         let before = try await imported.sessions()
         let second = try await importer.run(paths)
         #expect(first.addedCount == first.messageCount)
@@ -39,7 +39,7 @@ struct ImportTests {
         #expect(second.unchangedCount == first.messageCount)
         #expect(second.sessionCount == first.sessionCount)
         #expect(try await imported.sessions() == before)
-        #expect(try await imported.history.latestChange() == change)
+        #expect(try await imported.history.latestChangeCursor() == change)
     }
 
     @Test("Lines that a resumed session repeats are imported once, and so are their tokens")

@@ -82,7 +82,7 @@ struct AgentTurn {
         guard !room.isOver else { return (calls, .length) }
         guard let completion else {
             throw RecollectError(
-                .unreadable, "the model of \(agent.name) sent an incomplete reply; ask again")
+                .unreadable, "the model of \(agent.name) sent an incomplete reply; try again")
         }
         reply.add(completion)
         return (calls, completion.reason)

@@ -129,7 +129,7 @@ extension AgentMemory {
             // Without a compaction, `compacted` reads the whole history.
             let compactions = try await store.compactions(userId: user, sessionId: session, agentId: agent)
             guard !compactions.isEmpty else { return nil }
-            return try await store.compacted(userId: user, sessionId: session, agentId: agent)
+            return try await store.compactedMessages(userId: user, sessionId: session, agentId: agent)
         }
         // Without a compaction, or if it covers the last message, the messages are used as they are.
         guard let compacted, compacted.compaction != nil,
@@ -205,7 +205,7 @@ extension AgentMemory {
         }
         throw RecollectError(
             .verificationFailed,
-            "the input could not be saved: other turns are writing to session \(scope.sessionId); ask again, share one "
+            "the input could not be saved: other turns are writing to session \(scope.sessionId); send the input again, share one "
                 + "orchestrator, or create the store with sameRole: .keep")
     }
 

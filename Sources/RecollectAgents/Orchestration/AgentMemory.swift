@@ -72,7 +72,7 @@ struct AgentMemory: Sendable {
         else { return }
         throw RecollectError(
             .verificationFailed,
-            "the reply was not saved: another reply was saved in session \(scope.sessionId) at the same time; ask again, share one "
+            "the reply was not saved: another reply was saved in session \(scope.sessionId) at the same time; send the input again, share one "
                 + "orchestrator, or create the store with sameRole: .keep")
     }
 
@@ -125,7 +125,7 @@ struct AgentMemory: Sendable {
     func answeredElsewhere(_ question: ConversationMessage) -> RecollectError {
         RecollectError(
             .invalidArgument,
-            "another turn is answering message \(question.id) of session \(scope.sessionId); ask again for its reply when "
+            "another turn is answering message \(question.id) of session \(scope.sessionId); request its reply again when "
                 + "that turn has ended")
     }
 

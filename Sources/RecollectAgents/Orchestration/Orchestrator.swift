@@ -150,7 +150,7 @@ public final class Orchestrator: Sendable {
         RecollectError(
             .invalidArgument,
             "a turn of session \(sessionId) was started inside a turn of the same session, or of one that waits for it: this would "
-                + "deadlock; ask in another session, or when the turn has ended")
+                + "deadlock; use another session, or send it when the turn has ended")
     }
 
     /// Repeats the turn of a saved message after an interrupted or empty reply. A complete reply is returned as it

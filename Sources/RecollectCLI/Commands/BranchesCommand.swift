@@ -11,7 +11,7 @@
                 A branch contains the messages that followed its last message in common with the session. Print one with \
                 `recall show SESSION --branch ID`; restore it with `recall restore SESSION --branch ID`.
 
-                JSON: a list of objects with the keys of `recall sessions`; branchOf contains the sessionId, and the messageId \
+                JSON: a list of objects with the keys of `recall sessions`; branchPoint contains the sessionId, and the messageId \
                 of the last message in common.
                 """)
 
@@ -50,7 +50,7 @@
                 table.rows.append([
                     try await options.shortId(of: branch.id.sessionId, in: history, among: ids).oneLine,
                     format.short(branch.lastActivityAt), Format.grouped(branch.messageCount),
-                    (branch.branchOf?.messageId ?? "").oneLine.cut(to: 36),
+                    (branch.branchPoint?.messageId ?? "").oneLine.cut(to: 36),
                     (first.elements.first?.message.text ?? "").oneLine.cut(to: 200),
                 ])
             }

@@ -22,7 +22,7 @@
         func run() async throws {
             try await options.withHistory { history in
                 let sessions = try await options.sessions(session, in: history)
-                if let branch = sessions.first(where: { $0.branchOf != nil }) {
+                if let branch = sessions.first(where: { $0.branchPoint != nil }) {
                     throw RecollectError(
                         .invalidArgument,
                         "\(branch.id.sessionId.visible) is a branch, and branches cannot be discarded; `recall delete` deletes it permanently"

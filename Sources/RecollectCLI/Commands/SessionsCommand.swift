@@ -14,7 +14,7 @@
 
                 JSON: a list of objects with the keys id, title (if set), displayTitle, createdAt, lastActivityAt, lastAccessedAt, \
                 messageCount, agents, workingDirectory, branch, preview, tags, isPinned, isArchived, isUnread, usage (input, output, \
-                cacheCreation, cacheRead), discardedAt, branchOf, metadata.
+                cacheCreation, cacheRead), discardedAt, branchPoint, metadata.
 
                 Exit code 2: messages were lost because a file was damaged. The set-aside file is reported on standard error \
                 until it is deleted.

@@ -29,7 +29,7 @@
             for id in sessions {
                 let session = try await history.session(id)
                 // A branch is found by its whole ID only.
-                let isBranch = session?.branchOf != nil
+                let isBranch = session?.branchPoint != nil
                 let shown = isBranch ? id.sessionId : try await shortId(of: id.sessionId, in: history)
                 names[id] = (shown, (session?.displayTitle ?? "").oneLine)
             }

@@ -63,7 +63,7 @@
             if session.isArchived { states.append("archived") }
             if session.isUnread { states.append("unread") }
             if let date = session.discardedAt { states.append("discarded \(format.full(date))") }
-            if let point = session.branchOf { states.append("a branch of \(point.sessionId.oneLine)") }
+            if let point = session.branchPoint { states.append("a branch of \(point.sessionId.oneLine)") }
             return states
         }
 

@@ -11,7 +11,7 @@
                 Deleted files are kept in the archive on this device; `recall workspace restore PATH` restores one. The author \
                 of a deletion is you, an agent's ID, recollect for a merge, or elsewhere for another program or device.
 
-                JSON: a list of path, version, state (trashed, or removed if deleted elsewhere), date, author, bytes.
+                JSON: a list of path, version, kind (trashed, or removed if deleted elsewhere), date, author, bytes.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -34,10 +34,10 @@
 
         private func json(of file: TrashedFile) -> JSONValue {
             [
-                "path": .string(file.path.description), "version": .string(file.end.hash.rawValue),
-                "state": .string(file.end.kind.rawValue),
-                "date": .integer(Int64((file.end.date.timeIntervalSince1970 * 1000).rounded())),
-                "author": .string(file.end.writer), "bytes": .integer(Int64(file.size)),
+                "path": .string(file.path.description), "version": .string(file.removal.hash.rawValue),
+                "kind": .string(file.removal.kind.rawValue),
+                "date": .integer(Int64((file.removal.date.timeIntervalSince1970 * 1000).rounded())),
+                "author": .string(file.removal.writer), "bytes": .integer(Int64(file.size)),
             ]
         }
 
@@ -51,7 +51,7 @@
                 ],
                 rows: files.map { file in
                     [
-                        format.short(file.end.date), Format.bytes(Int64(file.size)), file.end.writer.oneLine,
+                        format.short(file.removal.date), Format.bytes(Int64(file.size)), file.removal.writer.oneLine,
                         file.path.description.oneLine,
                     ]
                 })

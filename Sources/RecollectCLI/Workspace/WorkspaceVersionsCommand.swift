@@ -11,13 +11,13 @@
                 Print one with `recall workspace cat PATH --as-of VERSION`; restore it with `recall workspace restore`. \
                 Identical content has the same version.
 
-                States: observed (written by another device), edited (by another program on this device), contested (observed \
+                Kinds: observed (written by another device), edited (by another program on this device), conflicted (observed \
                 beside a conflict copy), written, merged, trashed, restored, moved (from another path with its earlier \
                 versions), movedAway (to another path), removed (by another program), begun (its writer was killed; the file \
                 may never have had this content). Content other than text is not archived if another program replaces it. \
                 The content of a redacted version was erased (`recall workspace redact`).
 
-                JSON: a list of version, state, date, author, bytes (null if the content is missing), parents (the replaced versions), \
+                JSON: a list of version, kind, date, author, bytes (null if the content is missing), parents (the replaced versions), \
                 otherPath, redacted (the date of the redaction; null without one), redactedBy.
                 """)
 
@@ -50,7 +50,7 @@
 
         private func json(of version: WorkspaceVersion, size: Int?) -> JSONValue {
             [
-                "version": .string(version.hash.rawValue), "state": .string(version.kind.rawValue),
+                "version": .string(version.hash.rawValue), "kind": .string(version.kind.rawValue),
                 "date": .integer(Int64((version.date.timeIntervalSince1970 * 1000).rounded())),
                 "author": .string(version.writer), "bytes": size.map { .integer(Int64($0)) } ?? .null,
                 "parents": .array(version.parents.map { .string($0.rawValue) }),

@@ -46,7 +46,7 @@ public protocol ChatStorage: Sendable {
     /// covered by it, and all messages not covered.
     ///
     /// `fetch` and `fetchAllChats` return all messages, regardless of compactions.
-    func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages
+    func compactedMessages(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages
 
     /// Saves a summary in place of the first messages not covered by a compaction. The messages stay unchanged.
     ///
@@ -125,7 +125,7 @@ public protocol ChatStorage: Sendable {
     /// run one after the other: see `TurnLease`.
     ///
     /// A canceled call gets no lease.
-    /// - Returns: `nil` if the store gives no leases, as by default.
+    /// - Returns: `nil` if the store does not support leases, as by default.
     /// - Throws: `invalidArgument` inside a turn with a lease of the session; errors of the store.
     func lease(userId: String, sessionId: String) async throws -> TurnLease?
 
@@ -152,7 +152,7 @@ extension ChatStorage {
     public func window(
         userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
     ) async throws -> [ConversationMessage] {
-        let compacted = try await compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+        let compacted = try await compactedMessages(userId: userId, sessionId: sessionId, agentId: agentId)
         if let window = compacted.window(tokens: tokens, counter: counter) { return window }
         return try await fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: nil)
             .window(tokens: tokens, counter: counter)

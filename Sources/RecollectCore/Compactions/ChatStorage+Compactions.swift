@@ -4,7 +4,8 @@ import RecollectFileSystem
 /// Compactions in a store without any of its own, as messages of a reserved agent: see `StoredCompaction`.
 extension ChatStorage {
     /// Returns the messages of a scope with its compaction, from all messages of the scope.
-    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+    public func compactedMessages(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages
+    {
         try await storedMessages(of: Scope(userId: userId, sessionId: sessionId, agentId: agentId)).messages
     }
 

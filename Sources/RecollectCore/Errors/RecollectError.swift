@@ -60,7 +60,7 @@ public struct RecollectError: Error, Sendable {
         public static let conflict = Code(rawValue: "conflict")
         /// The content of a file is not on this device yet.
         public static let notLocal = Code(rawValue: "notLocal")
-        /// The turn was away for longer than its lease, and another turn has begun: see `TurnLease`. Nothing more was saved.
+        /// The turn's lease expired, and another turn began: see `TurnLease`. Nothing more was saved.
         public static let leaseLost = Code(rawValue: "leaseLost")
         /// The request did not complete within the time limit.
         public static let timedOut = Code(rawValue: "timedOut")

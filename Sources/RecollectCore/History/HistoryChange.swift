@@ -66,18 +66,18 @@ public struct HistoryChange: Hashable, Sendable {
     ///
     /// It identifies the message: another one, added later with the same ID, has another position. `nil` for a change recorded
     /// by a version without these positions.
-    public var addedAt: ChangeCursor?
+    public var additionCursor: ChangeCursor?
 
     /// Creates a change.
     public init(
         cursor: ChangeCursor, kind: Kind, session: SessionKey, agentId: String? = nil, messageId: String? = nil,
-        addedAt: ChangeCursor? = nil
+        additionCursor: ChangeCursor? = nil
     ) {
         self.cursor = cursor
         self.kind = kind
         self.session = session
         self.agentId = agentId
         self.messageId = messageId
-        self.addedAt = addedAt
+        self.additionCursor = additionCursor
     }
 }

@@ -5,7 +5,9 @@ extension HistoryStore {
 
     /// Returns the messages for a model, from all messages of the scope.
     public func window(of scope: Scope, tokens: Int, counter: TokenCounter) async throws -> [ConversationMessage] {
-        if let window = try await compacted(scope).window(tokens: tokens, counter: counter) { return window }
+        if let window = try await compactedMessages(of: scope).window(tokens: tokens, counter: counter) {
+            return window
+        }
         return try await window(of: scope, maxMessages: nil).window(tokens: tokens, counter: counter)
     }
 
@@ -88,12 +90,12 @@ extension HistoryStore {
     /// for try await change in try await history.changes() { await reload(change.session) }
     /// ```
     public func changes() async throws -> AsyncThrowingStream<HistoryChange, any Error> {
-        changes(after: try await latestChange())
+        changes(after: try await latestChangeCursor())
     }
 }
 
 extension HistoryStore {
-    /// Returns `nil`: the store gives no leases.
+    /// Returns `nil`: the store does not support leases.
     public func lease(of session: SessionKey, for duration: Duration) async throws -> TurnLease? { nil }
 
     /// Runs a turn with a lease of its session, after all earlier turns with one. Without leases in the store, runs it at once.
@@ -140,19 +142,19 @@ public struct AppendOptions: Hashable, Sendable {
     /// It keeps its ID and content. It also keeps its position in the session, unless the scope has later messages
     /// or its window begins later; then it moves to the end. The same-role rule applies: a message dropped by it
     /// stays unassigned.
-    public var adoptsUnassigned: Bool
+    public var claimsUnassigned: Bool
     /// Whether a fully read session stays read, for imported messages. An unread session stays unread.
-    public var staysRead: Bool
+    public var keepsSessionRead: Bool
 
     /// Creates options.
     public init(
-        sameRole: SameRolePolicy = .keep, maxMessages: Int? = nil, adoptsUnassigned: Bool = false,
-        staysRead: Bool = false
+        sameRole: SameRolePolicy = .keep, maxMessages: Int? = nil, claimsUnassigned: Bool = false,
+        keepsSessionRead: Bool = false
     ) {
         self.sameRole = sameRole
         self.maxMessages = maxMessages
-        self.adoptsUnassigned = adoptsUnassigned
-        self.staysRead = staysRead
+        self.claimsUnassigned = claimsUnassigned
+        self.keepsSessionRead = keepsSessionRead
     }
 }
 

@@ -93,7 +93,7 @@ public protocol HistoryStore: Sendable {
     /// Moves the messages from one message on out of a session into a branch, before an edit or a retry.
     ///
     /// A branch is a separate session with the returned ID, hidden from all lists. It contains only the different
-    /// messages; its `branchOf` is the point at which it left its session. Search includes branches. Streaming replies
+    /// messages; its `branchPoint` is the point at which it left its session. Search includes branches. Streaming replies
     /// follow all messages, so those of the moved messages' agents move with them.
     /// - Parameters:
     ///   - session: The session.
@@ -177,7 +177,7 @@ public protocol HistoryStore: Sendable {
 
     /// Returns the last messages of a scope without incomplete exchanges: a result is left out if its call is
     /// outside the window.
-    func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
+    func windowOfWholeExchanges(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
 
     /// Returns the messages of a scope for a model within a budget of tokens: the instructions, the summary of the
     /// compaction in effect, the turns with pinned messages, and the newest turns; see `ChatStorage.window`. By default, this
@@ -202,7 +202,7 @@ public protocol HistoryStore: Sendable {
     /// - Parameters:
     ///   - session: The session. It need not exist.
     ///   - duration: The time after which the lease of a process that renews nothing is lost: a second to an hour.
-    /// - Returns: `nil` if the store gives no leases, as by default.
+    /// - Returns: `nil` if the store does not support leases, as by default.
     /// - Throws: `invalidArgument` inside a turn with a lease of the session, which would wait for itself, and for another
     ///   duration; `timedOut` after the duration inside a turn of another session, because both may wait for each other; errors of
     ///   the store.
@@ -233,7 +233,7 @@ public protocol HistoryStore: Sendable {
     ) async throws -> Compaction
 
     /// Returns the messages of a scope's window with the compaction in effect, in one step.
-    func compacted(_ scope: Scope) async throws -> CompactedMessages
+    func compactedMessages(of scope: Scope) async throws -> CompactedMessages
 
     /// Returns the compactions of a scope, the oldest first. The last one is in effect.
     func compactions(of scope: Scope) async throws -> [Compaction]
@@ -280,7 +280,7 @@ public protocol HistoryStore: Sendable {
     // MARK: Changes
 
     /// Returns the current end of the change feed.
-    func latestChange() async throws -> ChangeCursor
+    func latestChangeCursor() async throws -> ChangeCursor
 
     /// Returns at most `limit` changes after a cursor, in order. A cursor stays valid across restarts. Changes of messages have
     /// the positions of their additions: two messages of one ID have different ones.

@@ -39,7 +39,7 @@ public struct Session: Hashable, Sendable, Identifiable {
     /// The date of the discard; `nil` for a session that is not discarded. A discarded session can be restored.
     public var discardedAt: Date?
     /// The origin of a branch; `nil` for a session that is not a branch.
-    public var branchOf: BranchPoint?
+    public var branchPoint: BranchPoint?
 
     /// Creates a session for a list. `lastAccessedAt` defaults to `lastActivityAt`.
     public init(
@@ -48,7 +48,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         branchName: String? = nil,
         metadata: [String: JSONValue] = [:], lastAccessedAt: Date? = nil, isPinned: Bool = false,
         isArchived: Bool = false, isUnread: Bool = false, tags: [String] = [], usage: TokenUsage = TokenUsage(),
-        discardedAt: Date? = nil, branchOf: BranchPoint? = nil
+        discardedAt: Date? = nil, branchPoint: BranchPoint? = nil
     ) {
         self.id = id
         self.title = title
@@ -68,7 +68,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.tags = tags
         self.usage = usage
         self.discardedAt = discardedAt
-        self.branchOf = branchOf
+        self.branchPoint = branchPoint
     }
 
     /// The key of `agentNames` in `metadata`.
@@ -165,16 +165,18 @@ public struct StoredMessage: Hashable, Sendable {
     public var cursor: MessageCursor
     /// The message.
     public var message: ConversationMessage
-    /// The position in the change feed after the addition of the message (`HistoryChange.addedAt`); `nil` if unknown.
+    /// The position in the change feed after the addition of the message (`HistoryChange.additionCursor`); `nil` if unknown.
     ///
     /// It stays the same if the message is edited, assigned to an agent, or moved to another session.
-    public var addedAt: ChangeCursor?
+    public var additionCursor: ChangeCursor?
 
     /// Creates a stored message.
-    public init(agentId: String, cursor: MessageCursor, message: ConversationMessage, addedAt: ChangeCursor? = nil) {
+    public init(
+        agentId: String, cursor: MessageCursor, message: ConversationMessage, additionCursor: ChangeCursor? = nil
+    ) {
         self.agentId = agentId
         self.cursor = cursor
         self.message = message
-        self.addedAt = addedAt
+        self.additionCursor = additionCursor
     }
 }

@@ -18,7 +18,7 @@ extension SessionQuery {
         let activity = session.lastActivityAt.millisecondsSince1970
         let tags = Set(session.tags.map(ByteString.init))
         return session.id.userId.hasSameBytes(as: userId)
-            && session.branchOf == nil
+            && session.branchPoint == nil
             && (session.discardedAt != nil) == isDiscarded
             && isPinned.map { $0 == session.isPinned } ?? true
             && isArchived.map { $0 == session.isArchived } ?? true

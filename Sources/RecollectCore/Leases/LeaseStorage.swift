@@ -29,7 +29,7 @@ extension LeaseStorage {
             throw RecollectError(
                 .invalidArgument,
                 "a turn of session \(session.sessionId) was started inside a turn of the same session: it would wait for itself; "
-                    + "ask in another session, or when the turn has ended")
+                    + "use another session, or send it when the turn has ended")
         }
         // Two turns, each with another one in the other's session inside it, wait for each other.
         let outer = TurnLease.held.first { $0.isFrom(origin) && !$0.isOver }

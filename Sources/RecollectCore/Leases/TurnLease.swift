@@ -91,8 +91,9 @@ public final class TurnLease: Sendable {
     private var lost: RecollectError {
         RecollectError(
             .leaseLost,
-            "this turn of session \(session.sessionId) was away for longer than its lease, and another turn has begun; "
-                + "what it had saved stays, and nothing more was saved; read the session again, and ask again")
+            "the lease of this turn of session \(session.sessionId) expired, and another turn began; "
+                + "earlier saves were kept, and nothing more was saved; read the session again, and send the input again"
+        )
     }
 
     /// Whether the lease is one of a storage.

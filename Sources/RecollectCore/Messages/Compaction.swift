@@ -3,7 +3,7 @@ import Foundation
 /// A summary for a model, in place of the first messages of a scope. The messages stay unchanged.
 ///
 /// ```swift
-/// let chat = try await history.compacted(scope)
+/// let chat = try await history.compactedMessages(of: scope)
 /// let old = chat.messages.dropLast(20)
 /// let summary = try await summarize(chat.compaction?.summary, Array(old))
 /// try await history.compact(

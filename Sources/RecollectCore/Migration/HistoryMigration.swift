@@ -8,7 +8,7 @@ extension HistoryStore {
     /// message is copied twice.
     ///
     /// Discarded sessions and their branches stay discarded. A branch becomes an archived session with its branch point
-    /// in the metadata under `branchOf` (`sessionId`, `messageId`). A streaming reply is copied by a later migration,
+    /// in the metadata under `branchPoint` (`sessionId`, `messageId`). A streaming reply is copied by a later migration,
     /// after it has become a message. Windows and compactions are not copied: an agent gets all its messages until its next
     /// save trims them, or until they are summarized again.
     ///

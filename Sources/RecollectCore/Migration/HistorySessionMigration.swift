@@ -81,8 +81,8 @@ struct HistorySessionMigration {
         if current?.workingDirectory == nil { details.workingDirectory = session.workingDirectory }
         if current?.branchName == nil { details.branchName = session.branchName }
         var metadata = session.metadata
-        if let point = session.branchOf {
-            metadata["branchOf"] = [
+        if let point = session.branchPoint {
+            metadata["branchPoint"] = [
                 "sessionId": .string(point.sessionId), "messageId": point.messageId.map { .string($0) } ?? .null,
             ]
         }
@@ -91,7 +91,7 @@ struct HistorySessionMigration {
         details.addedTags = session.tags.filter { !tags.contains(ByteString($0)) }
         if current == nil {
             details.isPinned = session.isPinned ? true : nil
-            details.isArchived = session.isArchived || session.branchOf != nil ? true : nil
+            details.isArchived = session.isArchived || session.branchPoint != nil ? true : nil
             details.createdAt = session.createdAt
             details.firstMessage = session.firstMessage
             details.metadata[Self.mark] = true

@@ -60,8 +60,9 @@ public final class CachingChatStorage: ChatStorage {
     }
 
     /// Returns the messages of a scope with its compaction from the wrapped store. They are not cached.
-    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
-        try await storage.compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+    public func compactedMessages(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages
+    {
+        try await storage.compactedMessages(userId: userId, sessionId: sessionId, agentId: agentId)
     }
 
     /// Saves a compaction in the wrapped store. The session is removed from the cache: a wrapped store may return summaries.

@@ -43,11 +43,12 @@ public final class LoggingChatStorage: ChatStorage {
     }
 
     /// Returns the messages of a scope with its compaction; logs their number.
-    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+    public func compactedMessages(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages
+    {
         try await logger.logging(
             "compacted", Self.named(userId, sessionId, agentId, nil), counting: { ["messages": "\($0.messages.count)"] }
         ) {
-            try await storage.compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+            try await storage.compactedMessages(userId: userId, sessionId: sessionId, agentId: agentId)
         }
     }
 

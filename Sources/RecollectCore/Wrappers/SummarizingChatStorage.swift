@@ -109,9 +109,10 @@ public final class SummarizingChatStorage: ChatStorage {
 
     /// Returns the messages of a scope with the last summary. Waits for no summary.
     /// - Throws: `invalidArgument` for a reserved agent ID; errors of the store.
-    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+    public func compactedMessages(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages
+    {
         _ = try Self.scope(userId, sessionId, agentId)
-        return try await storage.compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+        return try await storage.compactedMessages(userId: userId, sessionId: sessionId, agentId: agentId)
     }
 
     /// Saves a compaction in the wrapped store, as a summary of this one.

@@ -119,7 +119,7 @@ final class SummaryGenerator: Sendable {
     }
 
     private func stored(_ scope: Scope) async throws -> CompactedMessages {
-        try await storage.compacted(userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId)
+        try await storage.compactedMessages(userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId)
     }
 
     /// The maximum number of recorded scopes. A removed scope is recorded again by its next fetch.

@@ -52,8 +52,9 @@ public final class TransformingChatStorage: ChatStorage {
     }
 
     /// Returns the messages of a scope with its compaction, unchanged.
-    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
-        try await storage.compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+    public func compactedMessages(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages
+    {
+        try await storage.compactedMessages(userId: userId, sessionId: sessionId, agentId: agentId)
     }
 
     /// Saves a compaction with the transformed summary, passed to the transform as a message with the role `system`.

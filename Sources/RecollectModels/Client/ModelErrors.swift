@@ -57,7 +57,7 @@ struct ModelErrors {
         default: break
         }
         return ModelError(
-            .connectionLost, "\(server) closed the connection before the response was complete; ask again",
+            .connectionLost, "\(server) closed the connection before the response was complete; try again",
             cause: cause)
     }
 
@@ -65,7 +65,7 @@ struct ModelErrors {
     func timedOut(_ limit: String, cause: (any Error)? = nil) -> ModelError {
         ModelError(
             .timedOut,
-            "\(server) did not answer \(limit); ask again, or increase the timeout if \(model) is slow to load",
+            "\(server) did not answer \(limit); try again, or increase the timeout if \(model) is slow to load",
             cause: cause)
     }
 
@@ -159,7 +159,7 @@ struct ModelErrors {
             message = "\(server) timed out waiting for the request" + saying(error)
         case 500...:
             code = .serverFailed
-            message = "\(server) failed with status \(status); ask again later" + saying(error)
+            message = "\(server) failed with status \(status); try again later" + saying(error)
         default:
             code = .refused
             message = "\(server) refused the request to \(model) with status \(status)" + saying(error)

@@ -11,7 +11,7 @@
         /// The limits of a pool.
         struct Limits: Sendable {
             /// The maximum number of connections, at least 1.
-            var connectionCount = 10
+            var maxConnections = 10
             /// The maximum number of waiting tasks. Further tasks fail at once with `busy`.
             var waitingCount = 1_000
             /// The maximum time to wait for a connection.
@@ -138,7 +138,7 @@
                     }
                     unused.append(connection)
                 }
-                if state.usedCount < limits.connectionCount {
+                if state.usedCount < limits.maxConnections {
                     state.usedCount += 1
                     return .success(.permission)
                 }

@@ -71,7 +71,7 @@
         private func unassignedMessages(
             _ state: AppendState, _ known: Set<ByteString>
         ) async throws -> [ByteString: UnassignedMessage] {
-            guard options.adoptsUnassigned, let unassigned = state.unassigned else { return [:] }
+            guard options.claimsUnassigned, let unassigned = state.unassigned else { return [:] }
             let rows = try await transaction.run(
                 """
                 SELECT \(MessageColumns.selected), sequence, position FROM recollect.message

@@ -73,7 +73,7 @@
         private func save(_ ending: ReplyEnding) async throws -> (id: String, append: AppendOperation.Result?) {
             let appending = AppendOperation(
                 messages: [ending.message], attachments: attachments, scope: scope,
-                options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), transaction: transaction)
+                options: AppendOptions(maxMessages: maxMessages, claimsUnassigned: true), transaction: transaction)
             let appended = try await appending.run()
             _ = try await transaction.run(appended.statements)
             guard let plan = appended.plan, plan.outcome.alreadyStored > 0 else {

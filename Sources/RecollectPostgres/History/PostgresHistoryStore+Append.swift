@@ -36,7 +36,7 @@
             _ messages: [ConversationMessage], _ scope: Scope, _ options: AppendOptions, _ database: PostgresDatabase
         ) async throws -> AppendPlan? {
             guard !messages.isEmpty, let state = knownStates.state(of: scope), !state.isDiscarded,
-                !(options.adoptsUnassigned && state.unassigned != nil),
+                !(options.claimsUnassigned && state.unassigned != nil),
                 state.hasPreview || !messages.contains(where: { $0.role == .user }),
                 messages.allSatisfy(\.storedAttachments.isEmpty),
                 // After an obstacle, the state is read.
@@ -153,7 +153,7 @@
                 """,
                 parameters: [
                     .bytes(scope.userId.bytes), .integer(old.session), .integer(old.revision), .integer(state.revision),
-                    .integer(state.lastPosition), .integer(Int64(rows.count)), .boolean(options.staysRead),
+                    .integer(state.lastPosition), .integer(Int64(rows.count)), .boolean(options.keepsSessionRead),
                     .integer(timestamps.max() ?? .min), .integer(Int64(usage.input)), .integer(Int64(usage.output)),
                     .integer(Int64(usage.cacheCreation)), .integer(Int64(usage.cacheRead)), .integer(feedOffset),
                     .integer(old.scope),

@@ -25,7 +25,7 @@
         }
 
         /// Returns the messages of a scope's window with the compaction in effect: see `HistoryStore`.
-        public func compacted(_ scope: Scope) async throws -> CompactedMessages {
+        public func compactedMessages(of scope: Scope) async throws -> CompactedMessages {
             try await performing { database in
                 try await Compactions(scope: scope).state { try await database.read($0) }.messages
             }

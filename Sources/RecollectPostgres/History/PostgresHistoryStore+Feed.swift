@@ -4,7 +4,7 @@
     /// The change feed.
     extension PostgresHistoryStore {
         /// Returns the current position of the change feed: see `HistoryStore`.
-        public func latestChange() async throws -> ChangeCursor {
+        public func latestChangeCursor() async throws -> ChangeCursor {
             try await settled {
                 try await $0.read(
                     """
@@ -46,7 +46,7 @@
                         kind: HistoryChange.Kind(rawValue: rows.text(row, 6)),
                         session: SessionKey(userId: rows.text(row, 1), sessionId: rows.text(row, 2)),
                         agentId: rows.optionalText(row, 3), messageId: rows.optionalText(row, 4),
-                        addedAt: rows.optionalInteger(row, 5).map(ChangeCursor.init(sequence:)))
+                        additionCursor: rows.optionalInteger(row, 5).map(ChangeCursor.init(sequence:)))
                 }
             }
         }

@@ -50,7 +50,7 @@
                 agentId: rows.text(row, MessageColumns.count + 1),
                 cursor: MessageCursor(position: rows.integer(row, MessageColumns.count)),
                 message: MessageColumns.read(rows, row),
-                addedAt: ChangeCursor(sequence: rows.integer(row, MessageColumns.count + 2)))
+                additionCursor: ChangeCursor(sequence: rows.integer(row, MessageColumns.count + 2)))
         }
 
         /// Returns the newest messages of a scope's window: see `HistoryStore`.
@@ -75,7 +75,7 @@
         }
 
         /// Returns the newest messages of a scope without incomplete exchanges: see `HistoryStore`.
-        public func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+        public func windowOfWholeExchanges(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
             try await window(of: scope, maxMessages: maxMessages).wholeExchanges()
         }
 

@@ -35,7 +35,7 @@
                     ).affectedCount
                     let saved = try await clearWay(for: first, in: scope, session, transaction)
                     var statements = StreamingReplyRow.begin(
-                        reply, first, attachments, in: scope, session: session, lease: configuration.replyLease,
+                        reply, first, attachments, in: scope, session: session, lease: configuration.replyLeaseDuration,
                         turn: heldLeases.last { $0.session == scope.session })
                     if results[0].affectedCount == 1 || restored == 1 {
                         statements += ChangeColumns.record(

@@ -43,7 +43,7 @@
             self.configuration = configuration
             events = StoreEvents(logger: configuration.logger)
             var limits = PostgresPool.Limits()
-            limits.connectionCount = max(1, configuration.connectionCount)
+            limits.maxConnections = max(1, configuration.maxConnections)
             limits.waitingTime = configuration.connectionTimeout
             database = PostgresDatabase(pool: PostgresPool(address, limits: limits))
         }

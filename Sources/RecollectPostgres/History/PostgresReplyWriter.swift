@@ -21,7 +21,7 @@
             self.reply = reply
             self.scope = scope
             self.maxMessages = maxMessages
-            renewing = Task { [database = store.database, lease = store.configuration.replyLease] in
+            renewing = Task { [database = store.database, lease = store.configuration.replyLeaseDuration] in
                 let renewal = StreamingReplyRow.renew(reply, scope.userId, lease: lease)
                 // Ends with the cancellation of its sleep.
                 while (try? await Task.sleep(for: lease / 3)) != nil {
@@ -38,7 +38,7 @@
         func save(_ text: String?, behind parts: [ContentPart]?) async throws {
             guard let parts else {
                 let statement = StreamingReplyRow.save(
-                    text, of: reply, scope.userId, lease: store.configuration.replyLease)
+                    text, of: reply, scope.userId, lease: store.configuration.replyLeaseDuration)
                 return try await store.performing { _ = try await $0.run(statement) }
             }
             try parts.checkSavable()
@@ -55,7 +55,9 @@
                     // A deleted reply stays deleted.
                     guard let row = StreamingReplyRow.read(rows, userId: scope.userId).first else { return ([], ()) }
                     return (
-                        row.save(text, behind: separated[0].parts, attachments, lease: store.configuration.replyLease),
+                        row.save(
+                            text, behind: separated[0].parts, attachments, lease: store.configuration.replyLeaseDuration
+                        ),
                         ()
                     )
                 }

@@ -114,7 +114,7 @@
                     input: Int(rows.integer(row, 16)), output: Int(rows.integer(row, 17)),
                     cacheCreation: Int(rows.integer(row, 18)), cacheRead: Int(rows.integer(row, 19))),
                 discardedAt: rows.optionalInteger(row, 14).map(Date.init(millisecondsSince1970:)))
-            session.branchOf = rows.optionalText(row, 21).map {
+            session.branchPoint = rows.optionalText(row, 21).map {
                 BranchPoint(sessionId: $0, messageId: rows.optionalText(row, 20))
             }
             return session

@@ -34,7 +34,7 @@ enum ChangeFeed {
             cursor: ChangeCursor(sequence: row.integer(0)), kind: kind,
             session: SessionKey(userId: row.text(1), sessionId: row.text(2)),
             agentId: row.optionalText(3), messageId: row.optionalText(4),
-            addedAt: row.optionalInteger(5).map(ChangeCursor.init(sequence:)))
+            additionCursor: row.optionalInteger(5).map(ChangeCursor.init(sequence:)))
     }
 }
 

@@ -29,7 +29,7 @@ struct AppendOperation {
                 scope, createdAt: first.timestamp.millisecondsSince1970, restores: false, db, with: cache.lookUp)
         }
         let agentId = ByteString(scope.agentId)
-        let wasRead = try options.staysRead && !SessionRow.isUnread(row.session, db)
+        let wasRead = try options.keepsSessionRead && !SessionRow.isUnread(row.session, db)
         var end = try cache.end(of: row.session, db)
         var placement: MessagePlacement?
         /// Whether a user's message was placed before others: it may be the first one.
@@ -104,7 +104,7 @@ struct AppendOperation {
 
     /// Returns a message without an agent if this batch may adopt it.
     private func adoptable(_ held: HeldMessage, in row: ScopeRow, _ db: Database) throws -> ConversationMessage? {
-        guard options.adoptsUnassigned, held.scope != row.scope else { return nil }
+        guard options.claimsUnassigned, held.scope != row.scope else { return nil }
         return try MessageQueries.message(held.sequence, db)
     }
 

@@ -119,7 +119,7 @@ enum MessageQueries {
         guard try statement.step() else { return nil }
         return StoredMessage(
             agentId: statement.text(8), cursor: MessageCursor(position: statement.integer(7)),
-            message: MessageRow.read(statement), addedAt: ChangeCursor(sequence: statement.integer(9)))
+            message: MessageRow.read(statement), additionCursor: ChangeCursor(sequence: statement.integer(9)))
     }
 
     /// Returns a page in the order of the session. Each scope's index gives its nearest positions, and only the rows of
@@ -157,7 +157,7 @@ enum MessageQueries {
             }
             return StoredMessage(
                 agentId: scopes[entry.scope].agentId, cursor: MessageCursor(position: entry.position.rawValue),
-                message: MessageRow.read(statement), addedAt: ChangeCursor(sequence: statement.integer(7)))
+                message: MessageRow.read(statement), additionCursor: ChangeCursor(sequence: statement.integer(7)))
         }
         let next = more ? messages.last?.cursor : nil
         if !isForward { messages.reverse() }

@@ -86,7 +86,7 @@ enum SessionQueries {
         }
         for (index, origin) in origins {
             let sessionId = try db.optionalText("SELECT session_id FROM session WHERE id = ?", origin.session)
-            sessions[index].branchOf = sessionId.map { BranchPoint(sessionId: $0, messageId: origin.after) }
+            sessions[index].branchPoint = sessionId.map { BranchPoint(sessionId: $0, messageId: origin.after) }
         }
         return sessions
     }

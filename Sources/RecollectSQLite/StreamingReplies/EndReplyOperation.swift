@@ -76,7 +76,7 @@ struct EndReplyOperation {
     ) throws -> (message: ConversationMessage, orphans: [String]) {
         let appending = AppendOperation(
             messages: [ending.message], scope: scope,
-            options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
+            options: AppendOptions(maxMessages: maxMessages, claimsUnassigned: true), retention: retention)
         let appended = try appending.run(db, cache)
         guard appended.outcome.alreadyStored > 0 else { return (ending.message, appended.orphans) }
         try DerivedData.update(db)

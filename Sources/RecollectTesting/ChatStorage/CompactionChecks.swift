@@ -120,7 +120,7 @@ extension ChatStorage {
     }
 
     func compacted(in scope: Scope) async throws -> CompactedMessages {
-        try await compacted(userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId)
+        try await compactedMessages(userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId)
     }
 
     func compactions(in scope: Scope) async throws -> [Compaction] {

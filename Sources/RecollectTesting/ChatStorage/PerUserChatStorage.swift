@@ -37,8 +37,9 @@ public final class PerUserChatStorage: ChatStorage {
     }
 
     /// Returns the messages with their compaction from the user's store.
-    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
-        try await store(of: userId).compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+    public func compactedMessages(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages
+    {
+        try await store(of: userId).compactedMessages(userId: userId, sessionId: sessionId, agentId: agentId)
     }
 
     /// Saves a compaction to the user's store.
@@ -98,7 +99,7 @@ public final class PerUserChatStorage: ChatStorage {
         try await store(of: userId).streamingReplies(userId: userId, sessionId: sessionId)
     }
 
-    /// Waits for the lease of a session in the user's store; `nil` if the store gives no leases.
+    /// Waits for the lease of a session in the user's store; `nil` if the store does not support leases.
     public func lease(userId: String, sessionId: String) async throws -> TurnLease? {
         try await store(of: userId).lease(userId: userId, sessionId: sessionId)
     }

@@ -26,9 +26,10 @@ enum AppendChecks {
             try await expectMessages(store.window(of: .plain, maxMessages: nil), messages, "six messages of one role")
         },
         HistoryStoreCheck(
-            "append.staysRead", "With staysRead, an append leaves a read session read and an unread session unread."
+            "append.keepsSessionRead",
+            "With keepsSessionRead, an append leaves a read session read and an unread session unread."
         ) { store in
-            let (id, options) = (Scope.plain.session, AppendOptions(staysRead: true))
+            let (id, options) = (Scope.plain.session, AppendOptions(keepsSessionRead: true))
             for (round, isUnread) in [false, false, true, true, false].enumerated() {
                 if round == 2 {
                     try await store.append(SampleData.dialogue(1, "news"), to: Scope.plain.agent("other"))
@@ -39,18 +40,18 @@ enum AppendChecks {
                 try await expectEqual(store.summary(id).isUnread, isUnread, "isUnread after batch \(round)")
             }
             try await store.append(SampleData.dialogue(1, "end"), to: .plain)
-            try await expectEqual(store.summary(id).isUnread, true, "isUnread after a batch without staysRead")
+            try await expectEqual(store.summary(id).isUnread, true, "isUnread after a batch without keepsSessionRead")
         },
         HistoryStoreCheck(
-            "append.adoptsUnassigned", rule: 4,
-            "With adoptsUnassigned, a known message moves from the empty agent ID, and only from it, to the agent."
+            "append.claimsUnassigned", rule: 4,
+            "With claimsUnassigned, a known message moves from the empty agent ID, and only from it, to the agent."
         ) { store in
-            let adopting = AppendOptions(sameRole: .drop, adoptsUnassigned: true)
+            let adopting = AppendOptions(sameRole: .drop, claimsUnassigned: true)
             let (nobody, id) = (Scope.plain.agent(""), Scope.plain.session)
             let question = SampleData.message(.user, "question", "lighthouse?")
             try await store.append([question, SampleData.message(.assistant, "left", "alone")], to: nobody)
             try await store.append([SampleData.message(.assistant, "other", "hers")], to: Scope.plain.agent("other"))
-            let before = try await store.latestChange()
+            let before = try await store.latestChangeCursor()
             let batch = [SampleData.message(.user, "question", "changed"), SampleData.message(.user, "again", "?")]
             try await expectEqual(
                 store.append(batch, to: .plain, options: adopting), AppendOutcome(alreadyStored: 1, dropped: 1),
@@ -139,7 +140,7 @@ enum AppendChecks {
             for budget in [nil] + (0...(history.count + 1)).map(Optional.some) {
                 let what = "seed \(random.seed), budget \(budget.map(String.init) ?? "nil")"
                 let window = try await store.window(of: .plain, maxMessages: budget)
-                let whole = try await store.wholeWindow(of: .plain, maxMessages: budget)
+                let whole = try await store.windowOfWholeExchanges(of: .plain, maxMessages: budget)
                 try expectNoHalf(whole, what)
                 try expectMessages(whole, window.wholeExchanges(), what)
             }

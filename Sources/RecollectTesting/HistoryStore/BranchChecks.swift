@@ -9,7 +9,7 @@ enum BranchChecks {
         ) { store in
             try await Self.fill(store)
             let all = try await store.everything(in: Self.id)
-            let before = try await store.latestChange()
+            let before = try await store.latestChangeCursor()
             let branch = try await store.branch(Self.id, from: "b0")
             try await expectStored(
                 store.everything(in: Self.id), all[..<2].map { ($0.agentId, $0.message) }, "the session")
@@ -23,8 +23,8 @@ enum BranchChecks {
             )
             let (kept, left) = (try await store.summary(Self.id), try await store.summary(branch))
             try expectEqual([kept.messageCount, left.messageCount], [2, 4], "the message counts")
-            try expectEqual(left.branchOf, BranchPoint(sessionId: "session", messageId: "a1"), "the branch point")
-            try expectEqual(kept.branchOf, nil, "the branch point of the session")
+            try expectEqual(left.branchPoint, BranchPoint(sessionId: "session", messageId: "a1"), "the branch point")
+            try expectEqual(kept.branchPoint, nil, "the branch point of the session")
             let changes = try await store.everyChange(after: before)
             try expect(
                 changes.contains { $0.kind == .sessionRearranged && $0.session == Self.id },
@@ -42,7 +42,8 @@ enum BranchChecks {
             try await expectEqual(store.everything(in: Self.id), [], "the session's messages")
             try await expectEqual(store.summary(Self.id).title, "t", "the title of the session")
             try await expectEqual(
-                store.summary(branch).branchOf, BranchPoint(sessionId: "session", messageId: nil), "the branch point")
+                store.summary(branch).branchPoint, BranchPoint(sessionId: "session", messageId: nil), "the branch point"
+            )
             try await store.append(SampleData.dialogue(2, "new ", at: 100_000), to: .plain)
             try await store.restoreBranch(branch, in: Self.id)
             try await expectIDs(
@@ -69,7 +70,7 @@ enum BranchChecks {
                     branches.map(\.messageCount), [expected == old ? 3 : 4],
                     "the message counts of the branches in round \(round)")
                 try expectEqual(
-                    branches.first?.branchOf, BranchPoint(sessionId: "session", messageId: "a1"), "the branch point")
+                    branches.first?.branchPoint, BranchPoint(sessionId: "session", messageId: "a1"), "the branch point")
                 try await expectEqual(store.summary(Self.id).messageCount, expected.count, "the message count")
                 branch = branches.first?.id ?? first
             }
@@ -155,7 +156,8 @@ enum BranchChecks {
             try await store.moveSession(Self.id, to: "new")
             let new = Scope.plain.session("new").session
             try await expectEqual(store.branches(of: new).map(\.id), [branch], "the branches under the new ID")
-            try await expectEqual(store.summary(branch).branchOf?.sessionId, "new", "the session of the branch point")
+            try await expectEqual(
+                store.summary(branch).branchPoint?.sessionId, "new", "the session of the branch point")
             try await store.restoreBranch(branch, in: new)
             try await expectEqual(store.summary(new).messageCount, 6, "the message count after restoring")
             let again = try await store.branch(new, from: "a2")

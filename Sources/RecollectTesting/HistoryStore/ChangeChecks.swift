@@ -19,7 +19,7 @@ enum ChangeChecks {
             try expect(
                 zip(all, all.dropFirst()).allSatisfy { $0.cursor < $1.cursor }, "ascending cursors",
                 actual: "\(all.map(\.cursor))")
-            try await expectEqual(store.latestChange(), all.last?.cursor ?? .beginning, "latestChange()")
+            try await expectEqual(store.latestChangeCursor(), all.last?.cursor ?? .beginning, "latestChangeCursor()")
             for (index, change) in all.enumerated() {
                 for limit in [1, 2, 4, 100] {
                     let rest = try await store.everyChange(after: change.cursor, limit: limit)
@@ -33,7 +33,7 @@ enum ChangeChecks {
             "The feed reports deletions and new details; for a deleted message it reports only the deletion."
         ) { store in
             try await store.append(SampleData.dialogue(3), to: .plain)
-            let before = try await store.latestChange()
+            let before = try await store.latestChangeCursor()
             try await store.deleteMessages(["m1"], in: Scope.plain.session)
             try await store.update(Scope.plain.session, with: SessionDetails(title: "t"))
             let after = try await store.everyChange(after: before)
@@ -45,13 +45,13 @@ enum ChangeChecks {
             let m1 = all.filter { $0.messageId == "m1" }.map(\.kind)
             try expectEqual(m1, [.messageDeleted], "the kinds of changes of the deleted message")
             try await store.append(SampleData.dialogue(1), to: Scope.plain.session("other"))
-            let added = try await store.latestChange()
+            let added = try await store.latestChangeCursor()
             try await store.deleteSession(Scope.plain.session)
             let deleted = try await store.everyChange(after: added)
             try expectEqual(
                 deleted.map(\.kind), [.sessionDeleted], "the kinds of changes after the deletion of a session")
             try expectEqual(deleted.first?.session, Scope.plain.session, "the deleted session")
-            let last = try await store.latestChange()
+            let last = try await store.latestChangeCursor()
             try await store.deleteUser("user")
             try await expectEqual(
                 store.everyChange(after: last).map(\.kind), [.userDeleted],
@@ -65,13 +65,13 @@ enum ChangeChecks {
             "All changes of a message have the position where it was added; another message with its ID has a new one."
         ) { store in
             func position() async throws -> ChangeCursor? {
-                try await store.message("m0", in: Scope.plain.session, agentId: nil)?.addedAt
+                try await store.message("m0", in: Scope.plain.session, agentId: nil)?.additionCursor
             }
             try await store.append(SampleData.dialogue(1), to: .plain)
-            let added = try await store.latestChange()
+            let added = try await store.latestChangeCursor()
             try await expectEqual(position(), added, "the position of a message")
             let listed = try await store.everything(in: Scope.plain.session)
-            try expectEqual(listed.map(\.addedAt), [added], "the positions of the listed messages")
+            try expectEqual(listed.map(\.additionCursor), [added], "the positions of the listed messages")
             try await store.edit([ConversationMessage(id: "m0", role: .user, text: "edited")], in: Scope.plain.session)
             try await expectEqual(position(), added, "the position of an edited message")
             try await store.deleteMessages(["m0"], in: Scope.plain.session)
@@ -80,10 +80,11 @@ enum ChangeChecks {
             try expect(next != nil && next != added, "a new position for a new message", actual: "\(next as Any)")
             try await store.deleteMessages(["m0"], in: Scope.plain.session)
             let deletions = try await store.everyChange(after: .beginning).filter { $0.kind == .messageDeleted }
-            try expectEqual(deletions.map(\.addedAt), [added, next], "the positions of the deleted messages")
+            try expectEqual(deletions.map(\.additionCursor), [added, next], "the positions of the deleted messages")
             let changes = try await store.everyChange(after: added).filter { $0.messageId == "m0" }
             try expect(
-                changes.allSatisfy { [added, next].contains($0.addedAt) }, "only these two positions in all changes",
+                changes.allSatisfy { [added, next].contains($0.additionCursor) },
+                "only these two positions in all changes",
                 actual: "\(changes)")
         },
         HistoryStoreCheck(
@@ -91,7 +92,7 @@ enum ChangeChecks {
             "Calls without an effect, such as a retry, add nothing to the feed."
         ) { store in
             try await store.append(SampleData.dialogue(2), to: .plain)
-            let before = try await store.latestChange()
+            let before = try await store.latestChangeCursor()
             try await store.append(SampleData.dialogue(2), to: .plain)
             try await store.deleteMessages(["unknown"], in: Scope.plain.session)
             try await store.deleteSession(Scope.plain.session("unknown").session)
@@ -119,7 +120,7 @@ enum ChangeChecks {
             needs: [.persistent, .sharesLocation],
             trial: { trial in
                 let (reader, writer) = (try await trial.open(), try await trial.open())
-                let start = try await reader.latestChange()
+                let start = try await reader.latestChangeCursor()
                 try await reader.append(SampleData.dialogue(1), to: .plain)
                 try await expectChange(["m0"], then: ["m1", "m2"], by: reader.changes(after: start)) {
                     try await writer.append(SampleData.dialogue(2, from: 1), to: .plain)

@@ -35,7 +35,7 @@ enum DeletionChecks {
             try await store.append([newer], to: Scope.plain.agent("b"))
             try await store.append([read], to: Scope.plain.agent("c"))
             let changed = SampleData.message(.user, "o", "\u{E9}")
-            let before = try await store.latestChange()
+            let before = try await store.latestChangeCursor()
             try await expectEqual(store.delete([read, changed, read], in: id), [read, read], "the deleted messages")
             try await expectMessages(
                 store.everything(in: id).map(\.message), [other, newer], "the messages after the deletion")

@@ -35,7 +35,7 @@ enum DiscardChecks {
             let (messages, summary) = (try await store.everything(in: Self.id), try await store.summary(Self.id))
             try await expectEqual(
                 store.restoreSession(Self.id), false, "the result of restoreSession before discarding")
-            let before = try await store.latestChange()
+            let before = try await store.latestChangeCursor()
             try await store.discardSession(Self.id)
             try await expectEqual(store.restoreSession(Self.id), true, "the result of restoreSession")
             try await expectEqual(store.restoreSession(Self.id), false, "the result of a second restoreSession")

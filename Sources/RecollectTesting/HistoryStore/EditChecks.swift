@@ -81,7 +81,7 @@ enum EditChecks {
         ) { store in
             let id = Scope.plain.session
             try await store.append(SampleData.dialogue(3), to: .plain)
-            let before = try await store.latestChange()
+            let before = try await store.latestChangeCursor()
             let edit = [SampleData.message(.assistant, "m1", "new"), SampleData.dialogue(1)[0]]
             try await store.edit(edit, in: id)
             let changes = try await store.everyChange(after: before)

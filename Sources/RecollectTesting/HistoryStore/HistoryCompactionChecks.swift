@@ -27,10 +27,11 @@ enum HistoryCompactionChecks {
             let (_, first, second) = try await fill(store)
             let branch = try await store.branch(Scope.plain.session, from: "m4")
             try await expectEqual(store.compactions(of: .plain), [first], "the compactions after a branch")
-            try await expectIDs(store.compacted(.plain).messages, ["m2", "m3"], "the messages not covered")
+            try await expectIDs(store.compactedMessages(of: .plain).messages, ["m2", "m3"], "the messages not covered")
             try await store.restoreBranch(branch, in: Scope.plain.session)
             try await expectEqual(store.compactions(of: .plain), [first, second], "the compactions after a restore")
-            try await expectIDs(store.compacted(.plain).messages, ["m6", "m7"], "the messages not covered again")
+            try await expectIDs(
+                store.compactedMessages(of: .plain).messages, ["m6", "m7"], "the messages not covered again")
             let again = try await store.branch(Scope.plain.session, from: "m4")
             try await store.deleteMessages(["m0"], in: Scope.plain.session)
             try await store.restoreBranch(again, in: Scope.plain.session)
@@ -46,7 +47,8 @@ enum HistoryCompactionChecks {
             let copy = Scope.plain.session("copy")
             try await store.fork(Scope.plain.session, at: "m3", into: "copy")
             try await expectEqual(store.compactions(of: copy), [first], "the compactions of the fork")
-            try await expectIDs(store.compacted(copy).messages, ["m2", "m3"], "the messages not covered in the fork")
+            try await expectIDs(
+                store.compactedMessages(of: copy).messages, ["m2", "m3"], "the messages not covered in the fork")
             try await store.deleteMessages(["m0"], in: copy.session)
             try await expectEqual(store.compactions(of: copy), [], "the compactions of the fork after a deletion")
             try await expectEqual(store.compactions(of: .plain), [first, second], "the compactions of the session")
@@ -69,7 +71,7 @@ enum HistoryCompactionChecks {
             try await store.moveSession(moved.session, to: "target")
             try await expectEqual(store.compactions(of: other.agent("agent")), [], "the compactions after a merge")
             try await expectIDs(
-                store.compacted(other.agent("agent")).messages, ["n0", "n1"] + messages.map(\.id),
+                store.compactedMessages(of: other.agent("agent")).messages, ["n0", "n1"] + messages.map(\.id),
                 "the messages after a merge")
         },
         HistoryStoreCheck(
@@ -77,7 +79,7 @@ enum HistoryCompactionChecks {
         ) { store in
             let (_, _, second) = try await fill(store)
             try await expectEqual(compactionCount(in: store, after: .beginning), 1, "the changes by compactions")
-            let saved = try await store.latestChange()
+            let saved = try await store.latestChangeCursor()
             try await store.removeCompaction("unknown", of: .plain)
             try await expectEqual(compactionCount(in: store, after: saved), 0, "the changes by an unknown ID")
             try await store.removeCompaction(second.id, of: .plain)

@@ -24,7 +24,7 @@ enum MoveChecks {
                 try await store.everything(in: Scope.plain.session),
                 try await store.summary(Scope.plain.session)
             )
-            let before = try await store.latestChange()
+            let before = try await store.latestChangeCursor()
             try await expectEqual(store.moveSession(Scope.plain.session, to: "new"), true, "the result of moveSession")
             let changes = try await store.everyChange(after: before)
             try expect(
@@ -53,7 +53,7 @@ enum MoveChecks {
         ) { store in
             try await store.append(SampleData.dialogue(3), to: .plain)
             let (messages, before) = (
-                try await store.everything(in: Scope.plain.session), try await store.latestChange()
+                try await store.everything(in: Scope.plain.session), try await store.latestChangeCursor()
             )
             for (old, new) in [("unknown", "session"), ("unknown", "new"), ("session", "session")] {
                 let moved = try await store.moveSession(Scope.plain.session(old).session, to: new)
@@ -61,7 +61,7 @@ enum MoveChecks {
             }
             try await expectEqual(store.everything(in: Scope.plain.session), messages, "the messages")
             try await expectEqual(store.listedSessions(), ["session"], "the list")
-            try await expectEqual(store.latestChange(), before, "the latest change")
+            try await expectEqual(store.latestChangeCursor(), before, "the latest change")
         },
         HistoryStoreCheck(
             "moves.merge", rule: 5,

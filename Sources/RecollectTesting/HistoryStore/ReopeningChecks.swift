@@ -32,7 +32,7 @@ enum ReopeningChecks {
             trial: { trial in
                 let seen = try await Self.saving(trial) { store in
                     try await store.append(SampleData.dialogue(3), to: .plain)
-                    let seen = try await store.latestChange()
+                    let seen = try await store.latestChangeCursor()
                     try await store.append(SampleData.dialogue(1, from: 3), to: .plain)
                     try await store.deleteMessages(["m0"], in: Scope.plain.session)
                     return seen
@@ -40,7 +40,7 @@ enum ReopeningChecks {
                 // The highest numbers are deleted with their changes. They must not be used again.
                 let last = try await Self.saving(trial) { store in
                     try await store.deleteMessages(["m3"], in: Scope.plain.session)
-                    return try await store.latestChange()
+                    return try await store.latestChangeCursor()
                 }
                 let store = try await trial.open()
                 try await store.append(SampleData.dialogue(1, "new "), to: .plain)

@@ -217,7 +217,7 @@
             if end == .kill { try? FileManager.default.removeItem(at: data.appendingPathComponent("postmaster.pid")) }
         }
 
-        /// Returns a port of 127.0.0.1 in use by nobody at this moment.
+        /// Returns an unused port of 127.0.0.1.
         private static func freePort() throws -> Int {
             #if canImport(Glibc)
                 let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

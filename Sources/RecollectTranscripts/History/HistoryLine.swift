@@ -49,7 +49,7 @@ enum HistoryLine {
         }
         let details = SessionDetails(
             title: fields["title"]?.stringValue, workingDirectory: fields["workingDirectory"]?.stringValue,
-            branchName: fields["branch"]?.stringValue, metadata: fields["metadata"]?.objectValue ?? [:],
+            branchName: fields["gitBranch"]?.stringValue, metadata: fields["metadata"]?.objectValue ?? [:],
             isPinned: fields["isPinned"]?.boolValue, isArchived: fields["isArchived"]?.boolValue,
             addedTags: fields["tags"]?.arrayValue?.compactMap(\.stringValue) ?? [],
             firstMessage: fields["firstMessage"]?.stringValue,
@@ -62,7 +62,7 @@ enum HistoryLine {
         var fields: [String: JSONValue] = ["id": .string(session.id.sessionId)]
         fields["title"] = session.title.map { .string($0) }
         fields["workingDirectory"] = session.workingDirectory.map { .string($0) }
-        fields["branch"] = session.branchName.map { .string($0) }
+        fields["gitBranch"] = session.branchName.map { .string($0) }
         if session.isPinned { fields["isPinned"] = true }
         if session.isArchived { fields["isArchived"] = true }
         if !session.tags.isEmpty { fields["tags"] = .array(session.tags.map { .string($0) }) }

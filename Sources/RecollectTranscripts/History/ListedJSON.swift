@@ -7,14 +7,14 @@ extension Session {
     /// `id`, `title` (as given), `displayTitle`, `createdAt`, `lastActivityAt`, `lastAccessedAt`, `messageCount`,
     /// `agents`, `workingDirectory`, `branch`, `preview`, `metadata`, `tags`, `isPinned`, `isArchived`,
     /// `isUnread`, `usage` (`input`, `output`, `cacheCreation`, `cacheRead`), `discardedAt`, and for a branch
-    /// `branchOf` (`sessionId`, `messageId`).
+    /// `branchPoint` (`sessionId`, `messageId`).
     package var listed: JSONValue {
         [
             "id": .string(id.sessionId), "title": JSONValue(title), "displayTitle": .string(displayTitle),
             "createdAt": .integer(createdAt.millisecondsSince1970),
             "lastActivityAt": .integer(lastActivityAt.millisecondsSince1970),
             "messageCount": .integer(Int64(messageCount)), "agents": .array(agentIds.map { .string($0) }),
-            "workingDirectory": JSONValue(workingDirectory), "branch": JSONValue(branchName),
+            "workingDirectory": JSONValue(workingDirectory), "gitBranch": JSONValue(branchName),
             "preview": .string(preview), "metadata": .object(metadata),
             "lastAccessedAt": .integer(lastAccessedAt.millisecondsSince1970),
             "tags": .array(tags.map { .string($0) }), "isPinned": .bool(isPinned), "isArchived": .bool(isArchived),
@@ -24,7 +24,9 @@ extension Session {
                 "cacheCreation": .integer(Int64(usage.cacheCreation)), "cacheRead": .integer(Int64(usage.cacheRead)),
             ],
             "discardedAt": discardedAt.map { .integer($0.millisecondsSince1970) } ?? .null,
-            "branchOf": branchOf.map { ["sessionId": .string($0.sessionId), "messageId": JSONValue($0.messageId)] }
+            "branchPoint": branchPoint.map {
+                ["sessionId": .string($0.sessionId), "messageId": JSONValue($0.messageId)]
+            }
                 ?? .null,
         ]
     }

@@ -81,7 +81,7 @@ public struct ChatsArea: Sendable {
                 "\(path(of: session.sessionId)) belongs to the user \(last.userId); use a workspace for each user")
         }
         // Read before the messages: later changes are found by the next synchronization.
-        let change = try await history.latestChange()
+        let change = try await history.latestChangeCursor()
         let details = try await history.session(session)
         let stored = try await history.messages(of: session, agentId: nil, page: PageRequest(limit: .max)).elements
         let messages = stored.copies(after: last)
@@ -137,7 +137,7 @@ public struct ChatsArea: Sendable {
         if !published.new.isEmpty {
             let appended = try await append(published.new, to: session, of: history)
             let feed = try await changes(of: session, in: history, after: local, to: local.change)
-            local.noteAppended(appended, at: feed.addedAt, of: published.chat)
+            local.noteAppended(appended, at: feed.additionCursors, of: published.chat)
         }
         if !published.edits.isEmpty {
             let edits = try await keepingAttachments(removedBy: published.edits, in: session, of: history)

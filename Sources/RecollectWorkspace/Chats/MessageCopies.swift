@@ -75,11 +75,13 @@ extension [MessageCopies] {
     var positions: MessagePositions {
         var positions: MessagePositions = [:]
         for copies in self {
-            for copy in copies.all { positions[copies.id, default: [:]][ByteString(copy.agentId)] = copy.addedAt }
+            for copy in copies.all {
+                positions[copies.id, default: [:]][ByteString(copy.agentId)] = copy.additionCursor
+            }
         }
         return positions
     }
 }
 
-/// The positions of messages in a history's change feed, by ID and agent (`StoredMessage.addedAt`).
+/// The positions of messages in a history's change feed, by ID and agent (`StoredMessage.additionCursor`).
 typealias MessagePositions = [ByteString: [ByteString: ChangeCursor]]

@@ -5,7 +5,7 @@ struct SessionChanges: Sendable {
     private struct Deletion {
         let agent: ByteString
         /// The position of the message; `nil` if unknown.
-        let addedAt: ChangeCursor?
+        let additionCursor: ChangeCursor?
     }
 
     /// The positions of the messages at the last synchronization.
@@ -16,12 +16,12 @@ struct SessionChanges: Sendable {
     /// The deletions of messages by ID.
     private var deletions: [ByteString: [Deletion]] = [:]
     /// The positions of added messages by ID and agent.
-    private(set) var addedAt: MessagePositions = [:]
+    private(set) var additionCursors: MessagePositions = [:]
     /// The IDs of edited and added messages.
     private(set) var edited: Set<ByteString> = []
     /// The IDs of edited messages.
     private(set) var rewritten: Set<ByteString> = []
-    /// Whether the session was deleted, and continues anew.
+    /// Whether the session was deleted, and starts over.
     private var isSessionDeleted = false
     /// Whether messages were moved into a branch, or expired, or the session was moved, or it or its user was deleted.
     private(set) var isRearranged = false
@@ -37,7 +37,7 @@ struct SessionChanges: Sendable {
     ///   - last: The last synchronization; `nil` if there was none.
     ///   - end: The end of the feed.
     init(after last: SynchronizedChat?, to end: ChangeCursor) {
-        known = last?.addedAt ?? [:]
+        known = last?.additionCursors ?? [:]
         isBehind = last.map { end < $0.change } ?? false
     }
 
@@ -47,10 +47,10 @@ struct SessionChanges: Sendable {
         let (id, agent) = (ByteString(change.messageId ?? ""), ByteString(change.agentId ?? ""))
         switch change.kind {
         case .messageDeleted:
-            deletions[id, default: []].append(Deletion(agent: agent, addedAt: change.addedAt))
+            deletions[id, default: []].append(Deletion(agent: agent, additionCursor: change.additionCursor))
         case .messageAdded:
             edited.insert(id)
-            addedAt[id, default: [:]][agent] = change.addedAt
+            additionCursors[id, default: [:]][agent] = change.additionCursor
         case .messageEdited:
             edited.insert(id)
             rewritten.insert(id)
@@ -79,16 +79,18 @@ struct SessionChanges: Sendable {
     /// Whether a user deleted a message with the ID of a present one before: it was added again.
     func hasBroughtBack(_ message: MessageCopies) -> Bool {
         let known = positions(of: message.id)
-        let isNew = message.published.contains { copy in copy.addedAt.map { !known.contains($0) } ?? false }
+        let isNew = message.published.contains { copy in copy.additionCursor.map { !known.contains($0) } ?? false }
         guard isNew, !isSessionDeleted else { return isNew }
-        return deletions[message.id, default: []].contains { deletion in deletion.addedAt.map(known.contains) ?? false }
+        return deletions[message.id, default: []].contains { deletion in
+            deletion.additionCursor.map(known.contains) ?? false
+        }
     }
 
     /// Whether a message is no edit of the one at the last synchronization, but another one with its ID: this one expired, for
     /// example, or is in a branch.
     func isNew(_ message: MessageCopies, after old: ChatProjection.Entry) -> Bool {
         let known = positions(of: message.id)
-        let isOther = message.published.allSatisfy { copy in copy.addedAt.map { !known.contains($0) } ?? false }
+        let isOther = message.published.allSatisfy { copy in copy.additionCursor.map { !known.contains($0) } ?? false }
         return isOther && !known.isEmpty && !isByUser(deletionOf: old)
     }
 
@@ -99,10 +101,10 @@ struct SessionChanges: Sendable {
     private func isDeleted(_ message: ChatProjection.Entry, of agent: String) -> Bool {
         let (id, agent) = (ByteString(message.message.id), ByteString(agent))
         return deletions[id, default: []].contains { deletion in
-            guard let addedAt = deletion.addedAt, let position = known[id]?[agent] else {
+            guard let additionCursor = deletion.additionCursor, let position = known[id]?[agent] else {
                 return deletion.agent == agent || agent == ByteString("")
             }
-            return addedAt == position
+            return additionCursor == position
         }
     }
 }

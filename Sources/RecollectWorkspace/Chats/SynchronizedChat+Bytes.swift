@@ -28,8 +28,8 @@ extension SynchronizedChat {
                     writer.write(list: [item.key.string] + item.value.sorted()) { $0.write($1) }
                 }
             }
-            object.member("addedAt") { writer in
-                let positions = addedAt.flatMap { id, agents in agents.map { (id, $0.key, $0.value.sequence) } }
+            object.member("additionCursors") { writer in
+                let positions = additionCursors.flatMap { id, agents in agents.map { (id, $0.key, $0.value.sequence) } }
                 writer.write(list: positions.sorted { $0 < $1 }) { writer, item in
                     let (id, agent, sequence) = item
                     writer.write(list: [.string(id.string), .string(agent.string), .integer(sequence)]) { $0.write($1) }
@@ -61,12 +61,12 @@ extension SynchronizedChat {
             guard let fields = item.arrayValue?.compactMap(\.stringValue), let id = fields.first else { return nil }
             return (ByteString(id), Set(fields.dropFirst()))
         }
-        var addedAt: MessagePositions = [:]
-        for item in head["addedAt"]?.arrayValue ?? [] {
+        var additionCursors: MessagePositions = [:]
+        for item in head["additionCursors"]?.arrayValue ?? [] {
             guard let fields = item.arrayValue, fields.count == 3, let id = fields[0].stringValue,
                 let agent = fields[1].stringValue, case .integer(let sequence) = fields[2]
             else { continue }
-            addedAt[ByteString(id), default: [:]][ByteString(agent)] = ChangeCursor(sequence: sequence)
+            additionCursors[ByteString(id), default: [:]][ByteString(agent)] = ChangeCursor(sequence: sequence)
         }
         func ids(_ name: String) -> Set<ByteString> {
             Set((head[name]?.arrayValue ?? []).compactMap { $0.stringValue.map { ByteString($0) } })
@@ -77,6 +77,7 @@ extension SynchronizedChat {
             deletions: Dictionary(deletions, uniquingKeysWith: ChatProjection.Deletion.joined),
             deletedHere: ids("deletedHere"), unpublished: ids("unpublished"), edited: ids("edited"),
             pending: pending ?? ChatProjection(session: "", entries: []),
-            replaced: Dictionary(replaced) { $1 }, addedAt: addedAt, change: ChangeCursor(sequence: change))
+            replaced: Dictionary(replaced) { $1 }, additionCursors: additionCursors,
+            change: ChangeCursor(sequence: change))
     }
 }

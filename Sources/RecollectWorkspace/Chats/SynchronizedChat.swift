@@ -23,7 +23,7 @@ struct SynchronizedChat: Equatable, Sendable {
     /// The states of deleted messages. In a file, they are older states, and no changes.
     var replaced: [ByteString: Set<String>] = [:]
     /// The positions of the history's messages.
-    var addedAt: MessagePositions = [:]
+    var additionCursors: MessagePositions = [:]
     /// The end of the history's change feed, read before the session.
     var change: ChangeCursor
 
@@ -57,7 +57,7 @@ extension SynchronizedChat {
         self.init(
             userId: session.userId, chat: ChatProjection(session: session.sessionId, entries: []),
             deletions: last?.deletions ?? [:], deletedHere: last?.deletedHere ?? [], replaced: last?.replaced ?? [:],
-            addedAt: messages.positions, change: change)
+            additionCursors: messages.positions, change: change)
         let (published, pendings) = (last?.chat.entriesByID ?? [:], last?.pending.entriesByID ?? [:])
         var entries: [ChatProjection.Entry] = []
         var previous: String?
@@ -229,7 +229,7 @@ extension SynchronizedChat {
         let (there, held) = (merged.entriesByID, chat.entriesByID)
         for item in messages {
             let (id, agent) = (ByteString(item.message.id), ByteString(item.agentId))
-            addedAt[id, default: [:]][agent] = positions[id]?[agent]
+            additionCursors[id, default: [:]][agent] = positions[id]?[agent]
         }
         let groups = messages.grouped { ByteString($0.message.id) }
         let ids = Set(groups.map { ByteString($0[0].message.id) })

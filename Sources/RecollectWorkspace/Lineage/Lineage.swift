@@ -113,7 +113,7 @@ struct Lineage {
 
     /// Returns the contents that a service replaced during a conflict: their copies have not been put back by anybody.
     private static func lost(in log: [VersionLine]) -> Set<ContentHash> {
-        Set(zip(log, log.dropFirst()).filter { $1.version.kind == .contested }.map(\.0.version.hash))
+        Set(zip(log, log.dropFirst()).filter { $1.version.kind == .conflicted }.map(\.0.version.hash))
     }
 
     /// Returns the position of the first mention of each content in a log: an odd one of its line, or an even one of a

@@ -142,7 +142,7 @@ struct LineageLogs {
     /// conditions hold:
     ///
     /// - Complete records lead from both contents to common ancestors. A content without records may be a part of
-    ///   a file still arriving, and a file recorded from its beginning may have been written anew after a
+    ///   a file still arriving, and a file recorded from its beginning may have been rewritten after a
     ///   deletion.
     /// - No content of the file occurs twice: a device may have reverted the lost one.
     ///
@@ -261,7 +261,7 @@ extension VersionLine {
             let absence = isCopy ? nil : before.flatMap { $0.kind.isAbsence ? $0 : nil }
             let isNeeded =
                 absence != nil || isCopy || version.author != nil || !version.parents.isEmpty
-                || version.kind == .contested
+                || version.kind == .conflicted
             return isNeeded
                 ? [absence, version].compactMap { $0.map { VersionLine(mark: .done, path: path, version: $0) } } : []
         }

@@ -77,11 +77,11 @@ extension WorkspaceScanner {
     }
 
     /// Whether a file has conflict copies beside it, or conflicting versions at the provider.
-    func isConflicted(_ path: WorkspacePath) throws -> Bool { try conflictCopies(of: path).isContested }
+    func isConflicted(_ path: WorkspacePath) throws -> Bool { try conflictCopies(of: path).isConflicted }
 
     /// Returns the conflict copies beside a file, and whether the file has any, or conflicting versions at the
     /// provider.
-    func conflictCopies(of path: WorkspacePath) throws -> (items: [WorkspaceItem], isContested: Bool) {
+    func conflictCopies(of path: WorkspacePath) throws -> (items: [WorkspaceItem], isConflicted: Bool) {
         guard let parent = path.parent else { return ([], false) }
         let items = try provider.items(in: parent)
         let originals = ConflictCopies.originals(among: items)

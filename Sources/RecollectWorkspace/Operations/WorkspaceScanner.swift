@@ -61,8 +61,8 @@ final class WorkspaceScanner: Sendable {
                 let path = listing.items[item].path
                 there.insert(path)
                 let row = table.rows[path]
-                let isContested = listing.conflicted.contains(path)
-                let current = try take(&listing.items[item], row, index, isContested, now: now, &batch)
+                let isConflicted = listing.conflicted.contains(path)
+                let current = try take(&listing.items[item], row, index, isConflicted, now: now, &batch)
                 if current != row { found.rows[path] = current }
                 if batch.isFull {
                     try archive.found(batch.contents, since: position, now: now)
@@ -154,7 +154,7 @@ final class WorkspaceScanner: Sendable {
 
     /// Returns the table row of a file. Adds a new content to the batch, and sets the state of an unreadable item.
     private func take(
-        _ item: inout WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, _ isContested: Bool, now: Date,
+        _ item: inout WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, _ isConflicted: Bool, now: Date,
         _ batch: inout ObservedBatch
     ) throws -> FileTable.Row {
         guard item.state == .local || item.state == .conflicted, item.size <= configuration.maxFileSize else {
@@ -174,7 +174,7 @@ final class WorkspaceScanner: Sendable {
             if [.permissionDenied, .inputOutput].contains(error.code) { item = item.with(.unreadable) }
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: false)
         }
-        let content = try observed(item, bytes, index, isContested)
+        let content = try observed(item, bytes, index, isConflicted)
         if index.contents[item.path] != content.hash { batch.add(content) }
         return FileTable.Row(stamp: item.stamp, hash: content.hash, isResting: isResting)
     }
@@ -191,11 +191,11 @@ final class WorkspaceScanner: Sendable {
     }
 
     private func observed(
-        _ item: WorkspaceItem, _ bytes: [UInt8], _ index: VersionIndex, _ isContested: Bool
+        _ item: WorkspaceItem, _ bytes: [UInt8], _ index: VersionIndex, _ isConflicted: Bool
     ) throws -> ObservedContent {
         ObservedContent(
             path: item.path, hash: ContentHash(of: bytes), bytes: bytes.isText ? bytes : nil,
-            isContested: isContested, isEdited: try isEdited(item, index))
+            isConflicted: isConflicted, isEdited: try isEdited(item, index))
     }
 
     /// Whether a program on this device saved the content, read since the item was, in place of a known one.

@@ -8,7 +8,7 @@ extension WorkspaceWriter {
     func isUnconfirmed(
         _ change: (WorkspaceFile?) throws -> [UInt8], of file: WorkspaceFile?, by author: WorkspaceAuthor
     ) throws -> Bool {
-        guard let file, let doubtful = try archive.inDoubt(at: provider.spelling(of: file.path))?.version,
+        guard let file, let doubtful = try archive.inDoubt(at: provider.canonicalPath(of: file.path))?.version,
             doubtful.hash == file.version, doubtful.author == author, doubtful.parents.count <= 1
         else { return false }
         // A change refused for the earlier content is not the one made to it. If it is refused for the current content, too,
@@ -32,7 +32,7 @@ extension WorkspaceWriter {
         do {
             // After a failed sync, a later success proves nothing, so the bytes are written again.
             try provider.write(file.bytes, to: file.path, replacing: file.version)
-        } catch is ContentMismatch {
+        } catch is ContentMismatchError {
             return false
         } catch {
             throw UnconfirmedChangeError(path: file.path, version: file.version, cause: error)

@@ -10,7 +10,7 @@ extension WorkspaceWriter {
     /// - Throws: `notLocal`, `tooLarge`, `foreignStore` and `invalidArgument` before any change, with the file; `conflict`
     ///   if a file changed or appeared at a new path, or if files could not be moved back, with these; errors of `move`.
     func moveFolder(_ folder: WorkspacePath, to newFolder: WorkspacePath, by author: WorkspaceAuthor) throws -> Bool {
-        let (folder, newFolder) = try (provider.spelling(of: folder), provider.spelling(of: newFolder))
+        let (folder, newFolder) = try (provider.canonicalPath(of: folder), provider.canonicalPath(of: newFolder))
         let (files, folders) = try content(of: folder)
         guard !files.isEmpty else {
             throw RecollectError(
@@ -85,7 +85,7 @@ extension WorkspaceWriter {
     /// - Throws: `notLocal`, `tooLarge` and `foreignStore` before any change, with the file; `conflict` if a file failed
     ///   after others were trashed; errors of `trash`.
     func trashFolder(_ folder: WorkspacePath, by author: WorkspaceAuthor) throws -> Bool {
-        let folder = try provider.spelling(of: folder)
+        let folder = try provider.canonicalPath(of: folder)
         let (files, folders) = try content(of: folder)
         var trashed = 0
         for path in files {

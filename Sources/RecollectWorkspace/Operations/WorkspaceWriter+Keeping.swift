@@ -28,7 +28,7 @@ extension WorkspaceWriter {
             // The content is the same if another device resolved this conflict, and different if the kept copy was
             // edited.
             if there.version == hash {
-                // The lineage of this device names the versions kept apart, too.
+                // The lineage of this device names the unmerged versions, too.
                 if kind == .merged {
                     try archive.recordMerge(copyPath, into: hash, parents: [hash], now: configuration.now())
                 }
@@ -43,7 +43,7 @@ extension WorkspaceWriter {
     func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
         guard let main, !versions.isEmpty else { return }
         for bytes in versions.map(\.bytes) + [main.bytes] {
-            let found = ObservedContent(path: main.path, hash: ContentHash(of: bytes), bytes: bytes, isContested: true)
+            let found = ObservedContent(path: main.path, hash: ContentHash(of: bytes), bytes: bytes, isConflicted: true)
             try archive.found([found], since: archive.snapshot().position, now: configuration.now())
         }
     }

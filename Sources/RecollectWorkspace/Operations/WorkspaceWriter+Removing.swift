@@ -5,7 +5,7 @@ extension WorkspaceWriter {
     /// Moves a file, if there is none at the new path.
     func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor) throws {
         guard path != newPath else { return try refuseFolder(path) }
-        let (path, newPath) = try (provider.spelling(of: path), provider.spelling(of: newPath))
+        let (path, newPath) = try (provider.canonicalPath(of: path), provider.canonicalPath(of: newPath))
         try refuseFolder(path)
         guard let file = try scanner.fileIfPresent(at: path) else { throw scanner.notFound(path) }
         _ = try current(path, holding: file.version)
@@ -75,7 +75,7 @@ extension WorkspaceWriter {
 
     /// Trashes a file, if it has the expected version.
     func trash(_ path: WorkspacePath, replacing: ContentHash, by author: WorkspaceAuthor) throws {
-        let path = try provider.spelling(of: path)
+        let path = try provider.canonicalPath(of: path)
         try refuseFolder(path)
         let bytes = try current(path, holding: replacing)
         try discard(WorkspaceFile(path: path, bytes: bytes), by: author)
@@ -107,9 +107,9 @@ extension WorkspaceWriter {
         } catch let error as UnconfirmedChangeError {
             // The copy was made. The file was not changed.
             throw error.cause
-        } catch is ContentMismatch {
+        } catch is ContentMismatchError {
             // A version changed, not the file.
-            throw ContentMismatch(current: file.bytes)
+            throw ContentMismatchError(current: file.bytes)
         } catch let error as RecollectError where error.code == .notFound {
             // The file is missing, too. Its removal throws the error.
         }

@@ -73,7 +73,7 @@ final class WorkspaceWriter: Sendable {
     ) throws -> WorkspaceFile {
         // The archive uses the spelling of the existing name. Under another spelling, the versions could not be
         // found.
-        let path = try provider.spelling(of: path)
+        let path = try provider.canonicalPath(of: path)
         try checkSize(bytes, at: path)
         let file = WorkspaceFile(path: path, bytes: bytes)
         if try confirm(file, replacing: replacing, as: kind) { return file }
@@ -132,7 +132,7 @@ final class WorkspaceWriter: Sendable {
     ) throws {
         do {
             try change()
-        } catch let mismatch as ContentMismatch {
+        } catch let mismatch as ContentMismatchError {
             // A remaining `begun` line is harmless. The current content matters more to the caller than a failed
             // withdrawal.
             try? archive.withdraw(changes)
@@ -169,7 +169,7 @@ final class WorkspaceWriter: Sendable {
             if isKnown { return file.bytes }
             let copies = try scanner.conflictCopies(of: path)
             let found = ObservedContent(
-                path: path, hash: expected, bytes: file.bytes, isContested: copies.isContested,
+                path: path, hash: expected, bytes: file.bytes, isConflicted: copies.isConflicted,
                 isEdited: try item.map { try scanner.isEdited($0, index) } ?? false)
             // A service may replace a copy with the copy of the next conflict before a scan.
             let others = try copies.items.compactMap { try scanner.observed($0, index) }

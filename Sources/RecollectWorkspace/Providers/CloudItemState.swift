@@ -39,7 +39,7 @@ package struct CloudItemState: Sendable {
     /// are ignored.
     package var upload: UploadState? {
         guard let isUploaded else { return nil }
-        if isUploaded { return .done }
+        if isUploaded { return .uploaded }
         guard let uploadError else { return .waiting }
         return (uploadError as? CocoaError)?.code == .ubiquitousFileNotUploadedDueToQuota ? .overQuota : .failed
     }

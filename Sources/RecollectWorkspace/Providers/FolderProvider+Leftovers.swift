@@ -86,7 +86,7 @@ extension FolderProvider {
     func removeLeftovers(in folder: OpenFolder, named names: [String]) throws {
         for name in names {
             guard let entry = try folder.entry(name), isLeftover(entry) else { continue }
-            _ = try ifThere { try folder.remove(name) }
+            _ = try nilIfMissing { try folder.remove(name) }
         }
     }
 

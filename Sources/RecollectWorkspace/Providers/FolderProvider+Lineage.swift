@@ -14,7 +14,8 @@ extension FolderProvider {
             let root = try openRoot()
             var files: [LineageFile] = []
             for name in try root.names().sorted() where name.hasPrefix(LineageFile.folderName) {
-                guard try root.entry(name)?.kind == .folder, let folder = try ifThere({ try root.folder(name) }) else {
+                guard try root.entry(name)?.kind == .folder, let folder = try nilIfMissing({ try root.folder(name) })
+                else {
                     continue
                 }
                 for file in try folder.names().sorted() {
@@ -34,7 +35,7 @@ extension FolderProvider {
     public func lineageFile(named name: String) throws -> LineageFile? {
         try explaining("read", rootURL.path) {
             let root = try openRoot()
-            guard let folder = try ifThere({ try root.folder(LineageFile.folderName) }),
+            guard let folder = try nilIfMissing({ try root.folder(LineageFile.folderName) }),
                 let bytes = try read(name, in: folder)
             else { return nil }
             return LineageFile(name: name, bytes: bytes)
@@ -49,7 +50,7 @@ extension FolderProvider {
             try Placeholder.requestDownload(of: Self.url(of: name, in: folder))
             return nil
         }
-        return try ifThere { try FoundFile.read(name, in: folder, limit: LineageFile.maxSize) }
+        return try nilIfMissing { try FoundFile.read(name, in: folder, limit: LineageFile.maxSize) }
     }
 
     private static func url(of name: String, in folder: OpenFolder) -> URL {
@@ -67,7 +68,7 @@ extension FolderProvider {
             try root.makeFolder(LineageFile.folderName)
             let folder = try root.folder(LineageFile.folderName)
             guard let bytes else {
-                _ = try ifThere { try folder.remove(name) }
+                _ = try nilIfMissing { try folder.remove(name) }
                 return
             }
             let temporary = TemporaryName.draft()

@@ -22,7 +22,7 @@ extension FolderProvider {
             else { throw notFound(path) }
             let detailsFolder = try OpenFolder.make(path: url.deletingLastPathComponent().path)
             let name = url.lastPathComponent
-            _ = try ifThere { try detailsFolder.remove(name) }
+            _ = try nilIfMissing { try detailsFolder.remove(name) }
             let copy = try detailsFolder.makeFile(name)
             try Self.copyDetails(of: file, to: copy)
             try Self.copyDate(of: file, to: copy)
@@ -43,7 +43,7 @@ extension FolderProvider {
         try explaining("change", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent),
                 let file = try FoundFile(path, in: folder)?.open(),
-                let copy = try ifThere({
+                let copy = try nilIfMissing({
                     try OpenFolder(path: url.deletingLastPathComponent().path)
                         .file(url.lastPathComponent, forWriting: false)
                 })

@@ -21,7 +21,7 @@ extension FolderProvider {
     /// Atomic: at any time, also after a power loss, the file is the old one or the new one. A failed write leaves
     /// nothing behind. The file keeps its permissions, its owner if this process may set it, and, if the file
     /// system supports them, the extended attributes set by users and programs.
-    /// - Throws: `ContentMismatch` if the file has other content, which is left unchanged, or if its folder was
+    /// - Throws: `ContentMismatchError` if the file has other content, which is left unchanged, or if its folder was
     ///   moved away during the write; `notLocal`; `foreignStore`; `unavailable`; `busy` if another Recollect
     ///   writer hangs; and disk errors (`diskFull`, `readOnly`, `permissionDenied`).
     public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
@@ -30,12 +30,12 @@ extension FolderProvider {
                 throw RecollectError(.invalidArgument, "the workspace folder is not a file; specify a file in it")
             }
             guard let (folder, names) = try takeTurn(at: parent, making: expected == nil) else {
-                throw ContentMismatch(current: nil)
+                throw ContentMismatchError(current: nil)
             }
             let found = try FoundFile(path, in: folder)
             let old = try found?.open()
             let current = try old.map { try FoundFile.read($0) }
-            guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
+            guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatchError(current: current) }
             let staged = try stage(bytes, in: folder, like: old, for: found?.name ?? path.name, expecting: expected)
             let mine = try folder.entry(staged)?.stamp
             let name = found.map { names.spelling(of: $0.name) } ?? path.name
@@ -52,16 +52,16 @@ extension FolderProvider {
                 guard let failure = error as? POSIXFailure,
                     failure.number == EEXIST || (failure.number == ENOENT && found != nil)
                 else { throw error }
-                throw ContentMismatch(current: try content(at: path, in: parent))
+                throw ContentMismatchError(current: try content(at: path, in: parent))
             }
             let synchronized = Result { try folder.synchronizePath() }
             // Another program may have moved the folder away, with the file in it, and put a link in its place.
-            let isThere = Result { try isStillThere(folder, at: parent) }
+            let isThere = Result { try stillExists(folder, at: parent) }
             guard case .success(true) = isThere else {
                 beforeExchange()
                 try takeBack(name, for: staged, mine, bytes, in: folder, at: parent, isNew: expected == nil)
                 _ = try isThere.get()
-                throw ContentMismatch(current: try content(at: path, in: parent))
+                throw ContentMismatchError(current: try content(at: path, in: parent))
             }
             // The file is written. If this fails, the leftovers are settled later.
             if expected != nil { try? folder.remove(staged) }
@@ -75,18 +75,18 @@ extension FolderProvider {
     }
 
     /// Whether a path still leads to an open folder.
-    private func isStillThere(_ folder: OpenFolder, at path: WorkspacePath) throws -> Bool {
+    private func stillExists(_ folder: OpenFolder, at path: WorkspacePath) throws -> Bool {
         try self.folder(at: path).map { try $0.isSame(as: folder) } ?? false
     }
 
     /// Removes a file with an expected content. Its folder stays, even if it is empty.
-    /// - Throws: `ContentMismatch`, `notLocal`, and the errors of `write`.
+    /// - Throws: `ContentMismatchError`, `notLocal`, and the errors of `write`.
     public func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
         try explaining("remove", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent) else {
-                throw ContentMismatch(current: nil)
+                throw ContentMismatchError(current: nil)
             }
-            guard let found = try FoundFile(path, in: folder) else { throw ContentMismatch(current: nil) }
+            guard let found = try FoundFile(path, in: folder) else { throw ContentMismatchError(current: nil) }
             guard !found.entry.isDataless else { throw FoundFile.notLocal(folder.path(of: found.name)) }
             try remove(found.name, in: folder, at: parent, holding: expected)
         }
@@ -96,15 +96,15 @@ extension FolderProvider {
     func remove(
         _ name: String, in folder: OpenFolder, at parent: WorkspacePath, holding expected: ContentHash
     ) throws {
-        guard try takeTurn(in: folder) != nil else { throw ContentMismatch(current: nil) }
-        let current = try ifThere { try FoundFile.read(name, in: folder) }
-        guard let current, ContentHash(of: current) == expected else { throw ContentMismatch(current: current) }
+        guard try takeTurn(in: folder) != nil else { throw ContentMismatchError(current: nil) }
+        let current = try nilIfMissing { try FoundFile.read(name, in: folder) }
+        guard let current, ContentHash(of: current) == expected else { throw ContentMismatchError(current: current) }
         beforeExchange()
         let aside = TemporaryName.aside(for: name, from: expected, to: expected)
         // No other file has this name. A hard link, the substitute of an exclusive rename, would be made before another
         // program's save, and the save removed.
-        guard try ifThere({ try folder.rename(name, to: aside) }) != nil else {
-            throw ContentMismatch(current: nil)
+        guard try nilIfMissing({ try folder.rename(name, to: aside) }) != nil else {
+            throw ContentMismatchError(current: nil)
         }
         let holds = Result { try content(of: aside, in: folder) == expected }
         if case .success(true) = holds {
@@ -114,7 +114,7 @@ extension FolderProvider {
         }
         try putBack(aside, to: name, in: folder, at: parent)
         _ = try holds.get()
-        throw ContentMismatch(current: try ifThere { try FoundFile.read(name, in: folder) })
+        throw ContentMismatchError(current: try nilIfMissing { try FoundFile.read(name, in: folder) })
     }
 
     /// Removes an empty folder. A folder with any content stays, and a missing folder is ignored. Recollect
@@ -125,7 +125,7 @@ extension FolderProvider {
         try explaining("remove", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent),
                 let name = try FoundFile.name(path.name, in: folder), try folder.entry(name)?.kind == .folder,
-                let emptied = try ifThere({ try folder.folder(name) })
+                let emptied = try nilIfMissing({ try folder.folder(name) })
             else { return false }
             return try withExtendedLifetime(emptied) {
                 guard try takeTurn(in: emptied) != nil else { return false }
@@ -164,11 +164,11 @@ extension FolderProvider {
         at parent: WorkspacePath, isNew: Bool
     ) throws {
         if isNew {
-            guard try ifThere({ try folder.rename(name, to: staged) }) != nil else { return }
+            guard try nilIfMissing({ try folder.rename(name, to: staged) }) != nil else { return }
         } else {
             // Without an exchange, the replaced file is gone.
             guard try folder.entry(staged) != nil else { return }
-            guard try ifThere({ try folder.exchange(staged, name) }) != nil else {
+            guard try nilIfMissing({ try folder.exchange(staged, name) }) != nil else {
                 return try putBack(staged, to: name, in: folder, at: parent)
             }
         }
@@ -229,7 +229,7 @@ extension FolderProvider {
     /// Returns the hash of a regular file's content; `nil` without such a file.
     func content(of name: String, in folder: OpenFolder) throws -> ContentHash? {
         guard try folder.entry(name)?.kind == .file else { return nil }
-        return try ifThere { ContentHash(of: try FoundFile.read(name, in: folder)) }
+        return try nilIfMissing { ContentHash(of: try FoundFile.read(name, in: folder)) }
     }
 
     /// Writes a file under a name ignored by sync services. Durable on return.
@@ -265,7 +265,7 @@ extension FolderProvider {
         at path: WorkspacePath, making isMade: Bool
     ) throws -> (folder: OpenFolder, names: [String])? {
         for _ in 0..<100 {
-            let opened = try ifThere { try isMade ? madeFolder(at: path) : folder(at: path) } ?? nil
+            let opened = try nilIfMissing { try isMade ? madeFolder(at: path) : folder(at: path) } ?? nil
             if let opened, let names = try takeTurn(in: opened) { return (opened, names) }
             if opened == nil, !isMade { return nil }
         }
@@ -276,7 +276,7 @@ extension FolderProvider {
     /// - Returns: The names in the folder; `nil` if it was removed or moved away in the meantime.
     private func takeTurn(in folder: OpenFolder) throws -> [String]? {
         try folder.lockAgainstWriters()
-        guard try folder.isStillThere() else { return nil }
+        guard try folder.stillExists() else { return nil }
         let names = try folder.names()
         try removeLeftovers(in: folder, named: names.filter(TemporaryName.isDraft))
         return names

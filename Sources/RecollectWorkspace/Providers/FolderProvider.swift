@@ -89,7 +89,7 @@ public final class FolderProvider: WorkspaceProvider {
     /// Returns the path of a file or folder as spelled on disk, if the file system ignores case; otherwise the
     /// path itself.
     /// - Throws: `unavailable`.
-    public func spelling(of path: WorkspacePath) throws -> WorkspacePath {
+    public func canonicalPath(of path: WorkspacePath) throws -> WorkspacePath {
         try explaining("read", self.path(of: path)) {
             var folder: OpenFolder? = try openRoot()
             var names: [String] = []
@@ -143,7 +143,7 @@ public final class FolderProvider: WorkspaceProvider {
     }
 
     /// Removes versions whose content is unchanged.
-    /// - Throws: `ContentMismatch` for a changed version. This version and the following ones stay.
+    /// - Throws: `ContentMismatchError` for a changed version. This version and the following ones stay.
     public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
         guard let parent = path.parent,
             let folder = try explaining("open", self.path(of: path), { try folder(at: parent) })
@@ -184,7 +184,8 @@ extension FolderProvider {
     func folder(at path: WorkspacePath) throws -> OpenFolder? {
         var folder = try openRoot()
         for name in path.names {
-            guard let found = try FoundFile.name(name, in: folder), let next = try ifThere({ try folder.folder(found) })
+            guard let found = try FoundFile.name(name, in: folder),
+                let next = try nilIfMissing({ try folder.folder(found) })
             else { return nil }
             folder = next
         }
@@ -195,7 +196,9 @@ extension FolderProvider {
     func madeFolder(at path: WorkspacePath) throws -> OpenFolder {
         var folder = try openRoot()
         for name in path.names {
-            if let found = try FoundFile.name(name, in: folder), let next = try ifThere({ try folder.folder(found) }) {
+            if let found = try FoundFile.name(name, in: folder),
+                let next = try nilIfMissing({ try folder.folder(found) })
+            {
                 folder = next
             } else {
                 try folder.makeFolder(name)

@@ -40,7 +40,7 @@ struct FoundFile {
     /// - Throws: `notLocal`, without starting a download.
     func open() throws -> OpenFile? {
         guard !entry.isDataless else { throw Self.notLocal(folder.path(of: name)) }
-        return try ifThere { try folder.file(name, forWriting: false) }
+        return try nilIfMissing { try folder.file(name, forWriting: false) }
     }
 
     /// Returns the whole content of the file with a name on disk.

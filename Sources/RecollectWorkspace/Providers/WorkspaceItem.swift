@@ -80,7 +80,7 @@ public struct FileState: RawRepresentable, Hashable, Sendable {
     /// The content is on this device, together with conflicting versions.
     public static let conflicted = FileState(rawValue: "conflicted")
     /// The file existed and has been removed.
-    public static let gone = FileState(rawValue: "gone")
+    public static let removed = FileState(rawValue: "removed")
     /// The item exists but cannot be read, because of its permissions or the disk. The items in such a folder are
     /// unknown. Set by the operation that tried: a recursive listing sets it for folders, a scan for files, too.
     public static let unreadable = FileState(rawValue: "unreadable")
@@ -97,7 +97,7 @@ public struct UploadState: RawRepresentable, Hashable, Sendable {
     }
 
     /// The sync service has the content.
-    public static let done = UploadState(rawValue: "done")
+    public static let uploaded = UploadState(rawValue: "uploaded")
     /// The upload is pending: the device is offline, or other files come first.
     public static let waiting = UploadState(rawValue: "waiting")
     /// The service has no room for the content. The upload continues when there is room.

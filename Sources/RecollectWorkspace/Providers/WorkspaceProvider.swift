@@ -30,7 +30,7 @@ public protocol WorkspaceProvider: Sendable {
 
     /// Returns the actual path of a file or folder, if the provider accepts several spellings (`Notes.md`,
     /// `notes.md`). Missing items keep the given spelling, below the actual spelling of existing folders.
-    func spelling(of path: WorkspacePath) throws -> WorkspacePath
+    func canonicalPath(of path: WorkspacePath) throws -> WorkspacePath
 
     /// Returns the bytes of a file. Never starts a download.
     /// - Throws: `notFound`, `notLocal`, `tooLarge` above `limit` bytes.
@@ -41,12 +41,12 @@ public protocol WorkspaceProvider: Sendable {
     ///   - bytes: The whole new content.
     ///   - path: The file's path.
     ///   - expected: The hash of the expected version; `nil` if the file must not exist.
-    /// - Throws: `ContentMismatch` if the file has another content, which is left unchanged; `notLocal` if the
+    /// - Throws: `ContentMismatchError` if the file has another content, which is left unchanged; `notLocal` if the
     ///   file exists but its content is not on this device.
     func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws
 
     /// Removes a file with an expected version. Its folder stays, even if it is empty.
-    /// - Throws: `ContentMismatch`, `notLocal`.
+    /// - Throws: `ContentMismatchError`, `notLocal`.
     func remove(_ path: WorkspacePath, holding expected: ContentHash) throws
 
     /// Removes an empty folder. A folder with any content stays, and a missing folder is ignored.
@@ -113,7 +113,7 @@ extension WorkspaceProvider {
     public func unlistedNames(in folder: WorkspacePath) throws -> [String] { [] }
 
     /// Returns the path itself: each spelling is a different file.
-    public func spelling(of path: WorkspacePath) throws -> WorkspacePath { path }
+    public func canonicalPath(of path: WorkspacePath) throws -> WorkspacePath { path }
 
     /// Does nothing: files have no metadata.
     public func saveMetadata(of path: WorkspacePath, to url: URL) throws {}
@@ -160,7 +160,7 @@ public struct ConflictVersion: Hashable, Sendable {
 }
 
 /// The error thrown by a provider instead of overwriting an unexpected version.
-public struct ContentMismatch: Error, Sendable, CustomStringConvertible {
+public struct ContentMismatchError: Error, Sendable, CustomStringConvertible {
     /// The present content; `nil` without a file.
     public let current: [UInt8]?
 

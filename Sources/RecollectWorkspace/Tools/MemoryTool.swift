@@ -46,12 +46,12 @@ public struct MemoryTool: Sendable {
     ///   - agentId: The ID of the agent, recorded with each version it writes.
     ///   - folder: The folder of the workspace for `/memories`, created by the first file in it. Agents with the same folder
     ///     share their memory.
-    ///   - download: The behavior for files that are not local. With `.ask`, the model is asked to try again later.
+    ///   - download: The behavior for files that are not local. With `.request`, the model is asked to try again later.
     ///   - maxResultBytes: The maximum size of a result in bytes of UTF-8, at least 1,000. The default shows whole files
     ///     of 100 kB, the limit of a file in Anthropic's memory stores.
     public init(
         workspace: SharedWorkspace, agentId: String, folder: WorkspacePath = MemoryTool.defaultFolder,
-        download: DownloadPolicy = .ask, maxResultBytes: Int = 120_000
+        download: DownloadPolicy = .request, maxResultBytes: Int = 120_000
     ) {
         self.workspace = workspace
         self.agentId = agentId

@@ -26,10 +26,10 @@ public struct WorkspaceTools: Sendable {
     /// - Parameters:
     ///   - workspace: The workspace.
     ///   - agentId: The ID of the agent, recorded with each version it writes.
-    ///   - download: The behavior for files that are not local. With `.ask`, the model is asked to try again later.
+    ///   - download: The behavior for files that are not local. With `.request`, the model is asked to try again later.
     ///   - calendar: The calendar, with its time zone, for dates in results.
     public init(
-        workspace: SharedWorkspace, agentId: String, download: DownloadPolicy = .ask, calendar: Calendar = .current
+        workspace: SharedWorkspace, agentId: String, download: DownloadPolicy = .request, calendar: Calendar = .current
     ) {
         self.workspace = workspace
         self.agentId = agentId

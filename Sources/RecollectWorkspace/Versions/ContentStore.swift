@@ -17,7 +17,7 @@ struct ContentStore {
     /// Returns the bytes of a content; `nil` if it is not in the archive.
     /// - Throws: `damaged` if its file has other bytes.
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
-        try ifThere {
+        try nilIfMissing {
             let hashFolder = try folder.folder(Self.name).folder(hash.folderName)
             let file = try hashFolder.file(hash.fileName, forWriting: false)
             let bytes = try file.readAll()
@@ -31,7 +31,7 @@ struct ContentStore {
 
     /// Returns the size of a content in bytes; `nil` if it is not in the archive.
     func size(of hash: ContentHash) throws -> Int? {
-        try ifThere { try folder.folder(Self.name).folder(hash.folderName).entry(hash.fileName)?.size } ?? nil
+        try nilIfMissing { try folder.folder(Self.name).folder(hash.folderName).entry(hash.fileName)?.size } ?? nil
     }
 
     /// Saves contents. No later write reaches the disk before them.
@@ -100,7 +100,7 @@ struct ContentStore {
     /// Whether the first 64 KiB of a content are without NUL bytes, as in text. `false` if it is not in the
     /// archive.
     func beginsAsText(_ hash: ContentHash) throws -> Bool {
-        try ifThere {
+        try nilIfMissing {
             let file = try folder.folder(Self.name).folder(hash.folderName).file(hash.fileName, forWriting: false)
             return try !file.read(at: 0, count: 1 << 16).contains(0)
         } ?? false
@@ -120,7 +120,9 @@ struct ContentStore {
 
     /// Erases a content, and removes the temporary files of killed writers beside it, which may have the same bytes.
     func erase(_ hash: ContentHash) throws {
-        guard let hashFolder = try ifThere({ try folder.folder(Self.name).folder(hash.folderName) }) else { return }
+        guard let hashFolder = try nilIfMissing({ try folder.folder(Self.name).folder(hash.folderName) }) else {
+            return
+        }
         try hashFolder.removeLeftovers(among: hashFolder.names())
         try hashFolder.erase(hash.fileName)
     }
@@ -136,22 +138,22 @@ struct ContentStore {
         Dictionary(grouping: hashes, by: \.folderName).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
     }
 
-    /// Whether a file has these bytes. A damaged file does not, and is written anew.
+    /// Whether a file has these bytes. A damaged file does not, and is written again.
     private static func holds(_ bytes: [UInt8], _ name: String, in folder: OpenFolder) throws -> Bool {
         guard try folder.entry(name)?.size == bytes.count else { return false }
-        return try ifThere { try folder.file(name, forWriting: false).read(at: 0, count: bytes.count) == bytes }
+        return try nilIfMissing { try folder.file(name, forWriting: false).read(at: 0, count: bytes.count) == bytes }
             ?? false
     }
 
     private func made(_ name: String, in folder: OpenFolder, durably: Bool) throws -> OpenFolder {
-        if let there = try ifThere({ try folder.folder(name) }) { return there }
+        if let there = try nilIfMissing({ try folder.folder(name) }) { return there }
         try folder.makeFolder(name)
         if durably { try folder.orderWrites() }
         return try folder.folder(name)
     }
 
     private func forEachFolder(_ body: (_ prefix: String, OpenFolder, _ names: [String]) throws -> Void) throws {
-        guard let objects = try ifThere({ try folder.folder(Self.name) }) else { return }
+        guard let objects = try nilIfMissing({ try folder.folder(Self.name) }) else { return }
         for name in try objects.names() where try objects.entry(name)?.kind == .folder {
             let hashFolder = try objects.folder(name)
             try body(name, hashFolder, try hashFolder.names())

@@ -8,7 +8,7 @@ struct ObservedContent {
     /// The content, if it is to be archived.
     let bytes: [UInt8]?
     /// Whether the file has conflict copies.
-    let isContested: Bool
+    let isConflicted: Bool
     /// Whether another program on this device saved the content.
     var isEdited = false
 
@@ -16,7 +16,7 @@ struct ObservedContent {
     func line(at now: Date) -> VersionLine {
         var version = WorkspaceVersion(
             hash: hash, date: now.wholeMilliseconds, author: nil,
-            kind: isContested ? .contested : isEdited ? .edited : .observed)
+            kind: isConflicted ? .conflicted : isEdited ? .edited : .observed)
         version.size = bytes?.count
         return VersionLine(mark: .done, path: path, version: version)
     }

@@ -4,7 +4,7 @@ public struct TrashedFile: Hashable, Sendable {
     public let path: WorkspacePath
     /// The trashing on this device, or the removal by another program or device. Its hash is the hash of the last
     /// content.
-    public let end: WorkspaceVersion
+    public let removal: WorkspaceVersion
     /// The size of the last content in bytes.
     public let size: Int
 }

@@ -30,7 +30,7 @@ extension VersionArchive {
     /// Returns a chat in the history at its last synchronization; `nil` if there was none.
     func synchronizedChat(at path: WorkspacePath) throws -> [UInt8]? {
         try explaining("read", self.path) {
-            try ifThere {
+            try nilIfMissing {
                 try OpenFolder(path: self.path).folder(Self.chatsFolder)
                     .file(Self.chatName(path), forWriting: false).readAll()
             }
@@ -86,7 +86,7 @@ extension VersionArchive {
     /// Removes the archived metadata of a file.
     func removeDetails(of path: WorkspacePath) throws {
         try explaining("change", self.path) {
-            _ = try ifThere {
+            _ = try nilIfMissing {
                 try OpenFolder(path: self.path).folder(Self.detailsFolder).remove(Self.detailsName(path))
             }
         }
@@ -95,7 +95,7 @@ extension VersionArchive {
     /// Removes the archived metadata of all files except some.
     /// - Parameter kept: The names of the files to keep, from `detailsName`.
     func removeDetails(but kept: Set<String>, in folder: OpenFolder) throws {
-        guard let details = try ifThere({ try folder.folder(Self.detailsFolder) }) else { return }
+        guard let details = try nilIfMissing({ try folder.folder(Self.detailsFolder) }) else { return }
         for name in try details.names() where !kept.contains(name) { try details.remove(name) }
     }
 

@@ -39,7 +39,7 @@ extension VersionArchive {
                 let known = log.index.lines(keeping: { _ in true }, isOpen: { _ in true })
                 try log.begin(anew: found + known, in: folder)
             }
-            _ = try ifThere { try folder.remove(Self.unnamedName) }
+            _ = try nilIfMissing { try folder.remove(Self.unnamedName) }
             return lines.keys.sorted()
         }
     }
@@ -47,7 +47,7 @@ extension VersionArchive {
     /// Returns the URLs of the damaged logs set aside.
     func damagedLogs() throws -> [URL] {
         try explaining("list", path) {
-            let names = try ifThere { try OpenFolder(path: path).names() } ?? []
+            let names = try nilIfMissing { try OpenFolder(path: path).names() } ?? []
             return names.filter { $0.hasPrefix(Self.damagedLogPrefix) }.sorted().map {
                 URL(fileURLWithPath: path + "/" + $0, isDirectory: false)
             }

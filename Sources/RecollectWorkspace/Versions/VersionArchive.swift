@@ -60,7 +60,7 @@ final class VersionArchive: Sendable {
     /// - Throws: `damaged` if its file has other bytes.
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
         try explaining("read", path) {
-            guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return nil }
+            guard let folder = try nilIfMissing({ try OpenFolder(path: path) }) else { return nil }
             return try ContentStore(in: folder).bytes(of: hash)
         }
     }
@@ -68,7 +68,7 @@ final class VersionArchive: Sendable {
     /// Returns the sizes of contents in bytes. Contents missing in the archive are left out.
     func sizes(of hashes: some Sequence<ContentHash>) throws -> [ContentHash: Int] {
         try explaining("read", path) {
-            guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return [:] }
+            guard let folder = try nilIfMissing({ try OpenFolder(path: path) }) else { return [:] }
             let kept = ContentStore(in: folder)
             return try hashes.reduce(into: [:]) { $0[$1] = try kept.size(of: $1) }
         }
@@ -196,7 +196,7 @@ final class VersionArchive: Sendable {
     /// Returns the bytes of a file beside the log; `nil` if there is none.
     func note(_ name: String) throws -> [UInt8]? {
         try explaining("read", path) {
-            try ifThere {
+            try nilIfMissing {
                 let file = try OpenFolder(path: path).file(name, forWriting: false)
                 return try file.readAll()
             }
@@ -209,7 +209,7 @@ final class VersionArchive: Sendable {
             if let bytes {
                 _ = try folder.replace(name) { try $0.write(bytes, at: 0) }
             } else {
-                _ = try ifThere { try folder.remove(name) }
+                _ = try nilIfMissing { try folder.remove(name) }
             }
         }
     }
@@ -219,7 +219,7 @@ final class VersionArchive: Sendable {
     /// Returns the number of contents, and their total size in bytes.
     func size() throws -> (contents: Int, bytes: Int) {
         try explaining("list", path) {
-            guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return (0, 0) }
+            guard let folder = try nilIfMissing({ try OpenFolder(path: path) }) else { return (0, 0) }
             return try ContentStore(in: folder).size()
         }
     }
@@ -253,7 +253,7 @@ final class VersionArchive: Sendable {
     private func reading<Result>(_ body: (VersionLog) throws -> Result) throws -> Result {
         try log.withLock { log in
             try explaining("read", path) {
-                if let folder = try ifThere({ try OpenFolder(path: path) }) {
+                if let folder = try nilIfMissing({ try OpenFolder(path: path) }) {
                     try log.refresh(from: folder)
                 } else {
                     log = VersionLog()

@@ -33,7 +33,7 @@ struct VersionLog {
     /// Applies the complete lines added since the last reading. A replaced log is read from its beginning.
     /// - Throws: `newerSchema` if a newer version of Recollect wrote the log.
     mutating func refresh(from folder: OpenFolder) throws {
-        guard let log = try ifThere({ try folder.file(Self.name, forWriting: false) }) else {
+        guard let log = try nilIfMissing({ try folder.file(Self.name, forWriting: false) }) else {
             return self = VersionLog()
         }
         let header = try log.read(at: 0, count: Self.format.utf8.count + 37)
@@ -67,7 +67,7 @@ struct VersionLog {
     func lines(since position: Position?, in folder: OpenFolder) throws -> [VersionLine] {
         let start = position?.end ?? header.count
         guard position == nil || position?.header == header, start < end,
-            let log = try ifThere({ try folder.file(Self.name, forWriting: false) })
+            let log = try nilIfMissing({ try folder.file(Self.name, forWriting: false) })
         else { return [] }
         let first = max(start, end - 1_000_000)
         return try log.read(at: first, count: end - first).split(separator: UInt8(ascii: "\n")).compactMap {
@@ -80,7 +80,7 @@ struct VersionLog {
     mutating func append(_ lines: [VersionLine], in folder: OpenFolder, durably: Bool) throws {
         guard !lines.isEmpty else { return }
         let log =
-            try ifThere { try folder.file(Self.name, forWriting: true) }
+            try nilIfMissing { try folder.file(Self.name, forWriting: true) }
             ?? folder.replace(Self.name) { try $0.write(Self.newHeader(), at: 0) }
         let size = try log.size()
         // A killed process may have left a part of a line.

@@ -18,7 +18,7 @@ public struct WorkspaceVersion: Hashable, Sendable {
         /// Observed: saved on this device by another program, in place of the version before.
         public static let edited = Kind(rawValue: "edited")
         /// Observed while the file had conflict copies.
-        public static let contested = Kind(rawValue: "contested")
+        public static let conflicted = Kind(rawValue: "conflicted")
         /// Written on this device.
         public static let written = Kind(rawValue: "written")
         /// Merged from conflicting versions.

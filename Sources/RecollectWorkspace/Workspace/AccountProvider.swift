@@ -70,7 +70,7 @@ final class AccountProvider: WorkspaceProvider {
 
     func item(at path: WorkspacePath) throws -> WorkspaceItem? { try provider().item(at: path) }
 
-    func spelling(of path: WorkspacePath) throws -> WorkspacePath { try provider().spelling(of: path) }
+    func canonicalPath(of path: WorkspacePath) throws -> WorkspacePath { try provider().canonicalPath(of: path) }
 
     func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] { try provider().read(path, limit: limit) }
 

@@ -52,7 +52,7 @@ struct ContainerCache: Sendable {
     /// Returns all existing replicas, sorted by name.
     func replicas() throws -> [OfflineReplica] {
         try explaining("list", folder.path) {
-            let names = try ifThere { try OpenFolder(path: folder.path).names() } ?? []
+            let names = try nilIfMissing { try OpenFolder(path: folder.path).names() } ?? []
             return names.filter { $0.hasPrefix(Self.replicaName) }.sorted().map {
                 OfflineReplica(url: folder.appendingPathComponent($0, isDirectory: true))
             }
@@ -63,7 +63,7 @@ struct ContainerCache: Sendable {
     func url() throws -> URL? {
         guard account != nil else { return nil }
         return try explaining("read", folder.path) {
-            let text = try ifThere {
+            let text = try nilIfMissing {
                 let file = try OpenFolder(path: folder.path).file(Self.fileName, forWriting: false)
                 return String(decoding: try file.read(at: 0, count: min(file.size(), 10_000)), as: UTF8.self)
             }

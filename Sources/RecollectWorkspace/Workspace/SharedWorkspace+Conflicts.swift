@@ -48,11 +48,11 @@ extension SharedWorkspace {
         _ path: WorkspacePath, by author: WorkspaceAuthor = .user
     ) async throws -> [WorkspacePath] {
         try await writing {
-            let path = try self.provider.spelling(of: path)
+            let path = try self.provider.canonicalPath(of: path)
             guard let resolution = try self.archive.versions(of: path).first(where: { $0.kind == .merged }) else {
                 throw RecollectError(
                     .notFound,
-                    "no conflict of \(path) was merged on this device; versions kept apart are files beside it")
+                    "no conflict of \(path) was merged on this device; unmerged versions are kept copies beside it")
             }
             let current = try self.scanner.fileIfPresent(at: path)?.version
             let wanted = resolution.parents.filter { $0 != current && $0 != resolution.hash }

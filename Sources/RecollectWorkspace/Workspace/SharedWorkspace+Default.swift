@@ -19,13 +19,13 @@ extension SharedWorkspace {
         Task.detached(priority: .utility) { [self] in
             // Errors are ignored here. An app calls these methods itself to receive them.
             _ = try? await lookUpContainer()
-            _ = try? await mergeReplica(download: .ask)
+            _ = try? await mergeReplica(download: .request)
         }
     }
 
     /// Sets the container of `SharedWorkspace()` for this process. Call it once, before the first instance is
     /// created; existing instances keep their roots.
-    public static func use(_ container: any CloudContainer) {
+    public static func setDefaultContainer(_ container: any CloudContainer) {
         Self.container.withLock { $0 = container }
     }
 

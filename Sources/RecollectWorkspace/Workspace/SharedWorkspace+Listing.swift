@@ -25,7 +25,7 @@ extension SharedWorkspace {
                 throw self.scanner.notFound(path)
             }
             let size = try self.archive.wholeBytes(of: last.hash)?.count ?? 0
-            return WorkspaceItem(path: path, size: size, modified: last.date, state: .gone)
+            return WorkspaceItem(path: path, size: size, modified: last.date, state: .removed)
         }
     }
 

@@ -6,7 +6,7 @@ public enum DownloadPolicy: Sendable {
     /// Requests the download and waits for it. After this duration, the read throws `timedOut`.
     case wait(Duration)
     /// Requests the download and throws `FileNotYetAvailableError` at once.
-    case ask
+    case request
 }
 
 extension SharedWorkspace {
@@ -17,7 +17,7 @@ extension SharedWorkspace {
     /// - Parameters:
     ///   - path: The path of the file.
     ///   - download: The behavior for a file that is not local.
-    /// - Throws: `notFound`; `tooLarge`; `FileNotYetAvailableError` with `.ask`; `timedOut` with `.wait`;
+    /// - Throws: `notFound`; `tooLarge`; `FileNotYetAvailableError` with `.request`; `timedOut` with `.wait`;
     ///   `unavailable` for a missing file during a mass deletion (`WorkspaceStatus.isMassDeletion`).
     public func read(
         _ path: WorkspacePath, download: DownloadPolicy = .wait(.seconds(60))

@@ -35,7 +35,7 @@ extension SharedWorkspace {
         _ version: ContentHash, of path: WorkspacePath, by author: WorkspaceAuthor = .user
     ) async throws -> [WorkspacePath] {
         try await writing {
-            let path = try self.provider.spelling(of: path)
+            let path = try self.provider.canonicalPath(of: path)
             let items = try self.scanner.listing(of: .root, recursively: true).items
             // A temporary file of a killed writer may have the content.
             _ = self.scanner.resolveLeftovers(among: items, includingRecent: true)

@@ -66,7 +66,7 @@ extension SharedWorkspace {
         for _ in 0..<20 {
             do {
                 // The file is missing if another process merged it.
-                guard let file = try await source.readIfPresent(path, download: .ask) else { return }
+                guard let file = try await source.readIfPresent(path, download: .request) else { return }
                 let mine = try await readIfPresent(path, download: download)
                 let kept = try await writing { try self.take(file, of: source, over: mine) }
                 try await source.trash(path, replacing: file.version)
@@ -94,7 +94,7 @@ extension SharedWorkspace {
     private func take(
         _ file: WorkspaceFile, of source: SharedWorkspace, over mine: WorkspaceFile?
     ) throws -> WorkspacePath? {
-        let path = try provider.spelling(of: file.path)
+        let path = try provider.canonicalPath(of: file.path)
         // Archives the content in the replica, also if another program wrote it.
         _ = try source.writer.current(file.path, holding: file.version)
         let (here, there) = try (archive.index(), source.archive.index().files[file.path, default: .init()])

@@ -60,7 +60,7 @@ extension SharedWorkspace {
         _ path: WorkspacePath, to version: ContentHash, replacing: ContentHash?, by author: WorkspaceAuthor = .user
     ) async throws -> WorkspaceFile {
         try await writing {
-            let path = try self.provider.spelling(of: path)
+            let path = try self.provider.canonicalPath(of: path)
             let found = try self.archive.versions(of: path).filter { $0.hash == version }
             guard let found = found.first(where: { $0.redaction == nil }) ?? found.first else {
                 throw self.notArchived(version, at: path)
@@ -76,13 +76,13 @@ extension SharedWorkspace {
     /// - Throws: `newerSchema` for an archive of a newer version; errors of the disk.
     public func trashed() async throws -> [TrashedFile] {
         try await reading {
-            let ends = try self.archive.index().files.compactMapValues { file in
+            let removals = try self.archive.index().files.compactMapValues { file in
                 file.content == nil ? file.versions.last.flatMap { $0.kind == .movedAway ? nil : $0 } : nil
             }
-            let sizes = try self.archive.sizes(of: ends.values.map(\.hash))
-            return ends.compactMap { path, end in
-                sizes[end.hash].map { TrashedFile(path: path, end: end, size: $0) }
-            }.sorted { ($1.end.date, $0.path) < ($0.end.date, $1.path) }
+            let sizes = try self.archive.sizes(of: removals.values.map(\.hash))
+            return removals.compactMap { path, removal in
+                sizes[removal.hash].map { TrashedFile(path: path, removal: removal, size: $0) }
+            }.sorted { ($1.removal.date, $0.path) < ($0.removal.date, $1.path) }
         }
     }
 
@@ -92,7 +92,7 @@ extension SharedWorkspace {
     public func versions(of path: WorkspacePath) async throws -> [WorkspaceVersion] {
         try await reading {
             // Works also while the folder is missing.
-            try self.archive.versions(of: (try? self.provider.spelling(of: path)) ?? path)
+            try self.archive.versions(of: (try? self.provider.canonicalPath(of: path)) ?? path)
         }
     }
 

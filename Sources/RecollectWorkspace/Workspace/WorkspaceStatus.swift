@@ -62,7 +62,7 @@ extension SharedWorkspace {
             status.conflicted = files.filter { $0.state == .conflicted }.map(\.path)
             status.notLocal = files.filter { ![.local, .conflicted, .unreadable].contains($0.state) }.map(\.path)
             status.unreadable = items.filter { $0.state == .unreadable }.map(\.path)
-            status.notUploaded = files.filter { $0.upload.map { $0 != .done } ?? false }.map(\.path)
+            status.notUploaded = files.filter { $0.upload.map { $0 != .uploaded } ?? false }.map(\.path)
             status.overQuota = files.filter { $0.upload == .overQuota }.map(\.path)
             status.lastFailure = self.writer.lastFailure
             status.nameCollisions = Dictionary(grouping: files.map(\.path), by: \.key).values.filter { $0.count > 1 }

@@ -74,7 +74,7 @@ actor FourMethods: ChatStorage {
     }
 }
 
-/// A store that gives no leases: turns of several orchestrators in one session run concurrently.
+/// A store that does not support leases: turns of several orchestrators in one session run concurrently.
 struct LeaselessStorage: ChatStorage {
     let storage: any ChatStorage
 
@@ -84,8 +84,8 @@ struct LeaselessStorage: ChatStorage {
         try await storage.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
-        try await storage.compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+    func compactedMessages(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+        try await storage.compactedMessages(userId: userId, sessionId: sessionId, agentId: agentId)
     }
 
     func compact(

@@ -43,7 +43,7 @@ struct TokenBudgetTests {
             let agent = recordingAgent()
             let orchestrator = orchestrator(agent, store)
             for number in 1...4 { try await orchestrator.say(.text("\(number)")) }
-            let chat = try await store.compacted(userId: "user", sessionId: "session", agentId: agent.id)
+            let chat = try await store.compactedMessages(userId: "user", sessionId: "session", agentId: agent.id)
             try await store.compact(
                 Array(chat.messages.prefix(6)), into: "so far", by: "writer", after: nil, userId: "user",
                 sessionId: "session", agentId: agent.id)

@@ -25,7 +25,7 @@ import Testing
         #expect(seen.dropFirst(2).map(\.messageId) == ["m2", nil, "m3", "m0"])
         #expect(seen[4].agentId == "b")
         #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.cursor < $1.cursor })
-        #expect(try await history.latestChange() == seen.last?.cursor)
+        #expect(try await history.latestChangeCursor() == seen.last?.cursor)
     }
 
     @Test("`changes()` returns changes saved after the call, and no earlier ones")
@@ -43,7 +43,7 @@ import Testing
     func numbersAreNotReused(what: String) async throws {
         let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .window))
         try await history.append(messages(0..<4), to: scope)
-        let cursor = try await history.latestChange()
+        let cursor = try await history.latestChangeCursor()
         switch what {
         case "messages": try await history.deleteMessages(["m3"], in: scope.session)
         case "session": try await history.deleteSession(scope.session)
@@ -91,7 +91,7 @@ import Testing
     func compacted() async throws {
         let history = SQLiteHistoryStore.inMemory()
         try await history.append(messages(0..<2), to: scope)
-        let cursor = try await history.latestChange()
+        let cursor = try await history.latestChangeCursor()
         for number in 0..<50 {
             try await history.update(scope.session, with: SessionDetails(isRead: number.isMultiple(of: 2)))
             for text in ["edit \(number)", "edit \(number) again"] {
@@ -99,7 +99,7 @@ import Testing
                 try await history.edit([edited], in: scope.session)
             }
         }
-        let last = try await history.latestChange()
+        let last = try await history.latestChangeCursor()
         #expect(last.sequence == cursor.sequence + 150)
         let changes = try await history.changes(after: cursor, limit: 100)
         #expect(changes.map(\.kind) == [.sessionUpdated, .messageEdited])
@@ -115,14 +115,14 @@ import Testing
             try await history.append(first, to: scope)
             if scope == other { try await history.deleteMessages(["m0"], in: scope.session) }
         }
-        let added = try #require(try await history.message("m0", in: scope.session, agentId: nil)?.addedAt)
+        let added = try #require(try await history.message("m0", in: scope.session, agentId: nil)?.additionCursor)
         let edited = ConversationMessage(id: "m0", role: .user, text: "edited")
         try await history.edit([edited], in: scope.session)
         try await history.deleteMessages(["m0"], in: scope.session)
         let changes = try await history.changes(after: .beginning, limit: 100).filter { $0.messageId != nil }
         #expect(changes.map(\.kind) == [.messageDeleted, .messageDeleted, .messageEdited, .messageDeleted])
         #expect(changes.map(\.agentId) == ["a", "b", "a", "a"])
-        let positions = changes.compactMap(\.addedAt)
+        let positions = changes.compactMap(\.additionCursor)
         #expect(positions.count == 4 && Set(positions).count == 3)
         #expect(positions[2...] == [added, added])
     }
@@ -134,9 +134,10 @@ import Testing
         try await history.append(messages(0..<2), to: scope.session.scope(agentId: ""))
         let moved = SessionKey(userId: scope.userId, sessionId: "moved")
         func expectPosition(in session: SessionKey) async throws {
-            #expect(try await history.message("m1", in: session, agentId: nil)?.addedAt == ChangeCursor(sequence: 2))
+            #expect(
+                try await history.message("m1", in: session, agentId: nil)?.additionCursor == ChangeCursor(sequence: 2))
         }
-        try await history.append(messages(0..<2), to: scope, options: AppendOptions(adoptsUnassigned: true))
+        try await history.append(messages(0..<2), to: scope, options: AppendOptions(claimsUnassigned: true))
         try await expectPosition(in: scope.session)
         let branch = try await history.branch(scope.session, from: "m1")
         try await expectPosition(in: branch)
@@ -157,13 +158,13 @@ import Testing
         }
         try await delete()
         try await history.append(messages(0..<1), to: scope)
-        let branched = try #require(try await history.message("m0", in: scope.session, agentId: nil)?.addedAt)
+        let branched = try #require(try await history.message("m0", in: scope.session, agentId: nil)?.additionCursor)
         let branch = try await history.branch(scope.session, from: "m0")
         try await delete()
         try await history.restoreBranch(branch, in: scope.session)
         _ = try await history.deleteMessages(olderThan: Date())
         let deletions = try await history.changes(after: .beginning, limit: 100).filter { $0.kind == .messageDeleted }
         #expect(deletions.count == 1)
-        #expect(try #require(deletions.first?.addedAt) > branched)
+        #expect(try #require(deletions.first?.additionCursor) > branched)
     }
 }

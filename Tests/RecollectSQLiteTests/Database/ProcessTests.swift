@@ -181,7 +181,7 @@ import Testing
     func feed() async throws {
         let history = folder.history()
         try await history.append(messages(0..<1), to: scope)
-        var changes = history.changes(after: try await history.latestChange()).makeAsyncIterator()
+        var changes = history.changes(after: try await history.latestChangeCursor()).makeAsyncIterator()
         let worker = try Worker(["append", location, "a", "w", "1", "0", "0"])
         #expect(try await changes.next()?.messageId == "w-0-q")
         #expect(try await changes.next()?.messageId == "w-0-a")

@@ -71,7 +71,7 @@ private struct Step {
         options = AppendOptions(
             sameRole: Int.random(in: 0..<4, using: &random) == 0 ? .drop : .keep,
             maxMessages: [nil, nil, 0, 3, 8].randomElement(using: &random) ?? nil,
-            adoptsUnassigned: Bool.random(using: &random))
+            claimsUnassigned: Bool.random(using: &random))
     }
 
     /// Runs the write and returns its outcome.

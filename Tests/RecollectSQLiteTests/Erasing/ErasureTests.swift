@@ -178,7 +178,7 @@ import Testing
     func hidden() async throws {
         try await history.append(messages(0..<300) + [secret, picture(3)], to: scope)
         try await history.indexEverything()
-        let before = try await history.latestChange()
+        let before = try await history.latestChangeCursor()
         // The deletion alone, as if the process ended right after its commit.
         #expect(try await history.write { try MessageDeletion.delete(scope.session, $0) })
         let left = try await history.erasure()

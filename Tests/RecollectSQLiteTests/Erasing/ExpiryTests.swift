@@ -50,7 +50,7 @@ import Testing
     private func saved() async throws -> SQLiteHistoryStore {
         let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .days(30)))
         // The maintenance of the opened history has recorded the clock of this machine.
-        _ = try await history.latestChange()
+        _ = try await history.latestChangeCursor()
         await history.maintenance.work(atMost: .seconds(5))
         try await history.write { try $0.run("DELETE FROM clock") }
         try await history.append(aged(0..<4, days: 10), to: scope)

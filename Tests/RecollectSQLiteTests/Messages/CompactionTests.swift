@@ -36,7 +36,7 @@ import Testing
         await history.close()
         let reopened = folder.history()
         #expect(try await reopened.compactions(of: scope) == made)
-        #expect(try await reopened.compacted(scope).messages == messages(6..<8))
+        #expect(try await reopened.compactedMessages(of: scope).messages == messages(6..<8))
         #expect(try await reopened.window(of: scope, maxMessages: nil) == messages(0..<8))
         #expect(try await reopened.session(scope.session)?.agentIds == ["a"])
         #expect(try await reopened.session(scope.session)?.messageCount == 8)
@@ -103,12 +103,13 @@ import Testing
         var entries = try #require(try await library.getSession(id: "s")).messages
         entries.insert(ChatMessage(role: .user, content: "inserted"), at: 2)
         try await library.updateSessionMessages(id: "s", messages: entries)
-        #expect(try await history.compacted(scope).messages.map(\.text) == ["inserted", "text 4", "text 5"])
-        #expect(try await history.compacted(scope).compaction == first)
-        let inserted = try await history.compacted(scope).messages[0]
+        #expect(
+            try await history.compactedMessages(of: scope).messages.map(\.text) == ["inserted", "text 4", "text 5"])
+        #expect(try await history.compactedMessages(of: scope).compaction == first)
+        let inserted = try await history.compactedMessages(of: scope).messages[0]
         let second = try await history.compact([inserted], of: scope, into: "two", by: "w", after: first.id)
         #expect(second.lastMessageId == first.lastMessageId && second.messageCount == 5)
-        #expect(try await history.compacted(scope).messages == Array(all[4...]))
+        #expect(try await history.compactedMessages(of: scope).messages == Array(all[4...]))
         try await history.fork(scope.session, at: ids[5], into: "fork")
         #expect(try await history.compactions(of: Scope(userId: "ann", sessionId: "fork", agentId: "")) == [second])
     }
@@ -120,11 +121,11 @@ import Testing
         let history = folder.history(retention: retention)
         let made = try await fill(history)
         try await history.append(messages(8..<10), to: scope, options: AppendOptions(maxMessages: 4))
-        #expect(try await history.compacted(scope).compaction == made[1])
-        #expect(try await history.compacted(scope).messages == messages(6..<10))
+        #expect(try await history.compactedMessages(of: scope).compaction == made[1])
+        #expect(try await history.compactedMessages(of: scope).messages == messages(6..<10))
         try await history.append(messages(10..<12), to: scope, options: AppendOptions(maxMessages: 2))
-        #expect(try await history.compacted(scope).compaction == made[1])
-        #expect(try await history.compacted(scope).messages == messages(10..<12))
+        #expect(try await history.compactedMessages(of: scope).compaction == made[1])
+        #expect(try await history.compactedMessages(of: scope).messages == messages(10..<12))
         #expect(try await history.moveSession(scope.session, to: "moved"))
         let moved = Scope(userId: "ann", sessionId: "moved", agentId: "a")
         #expect(try await history.compactions(of: moved) == made)
@@ -195,7 +196,7 @@ import Testing
             var made: Compaction?
             var end = 0
             for _ in 0..<Int.random(in: 0...3, using: &random) {
-                let chat = try await history.compacted(scope)
+                let chat = try await history.compactedMessages(of: scope)
                 guard !chat.messages.isEmpty else { break }
                 let covered = Array(chat.messages.prefix(Int.random(in: 1...chat.messages.count, using: &random)))
                 made = try await history.compact(covered, of: scope, into: "so far", by: "w", after: made?.id)
@@ -203,7 +204,7 @@ import Testing
             }
             let counter = TokenCounter { 1 + $0.text.utf8.count }
             let expected = CompactedMessages(all, compaction: made) { $0 < end }
-            #expect(try await history.compacted(scope) == expected)
+            #expect(try await history.compactedMessages(of: scope) == expected)
             for tokens in [0, 5, 9, 30, 200, 1500, 1_000_000] {
                 let window = try await history.window(of: scope, tokens: tokens, counter: counter)
                 let whole = all.window(tokens: tokens, counter: counter)
@@ -226,7 +227,7 @@ import Testing
         #expect(saved == 50 && made.count == 50)
         #expect(made.map(\.previousId) == [nil] + made.dropLast().map(\.id))
         #expect(made.map(\.messageCount) == (1...50).map { 2 * $0 })
-        #expect(try await folder.history().compacted(user).messages.isEmpty)
+        #expect(try await folder.history().compactedMessages(of: user).messages.isEmpty)
     }
 
     @Test("After a kill at any time, all acknowledged compactions are there, and checks pass", .needs(.processes))
@@ -244,7 +245,7 @@ import Testing
         #expect(Set(acknowledged).isSubset(of: Set(made.map(\.summary))))
         #expect(made.count <= acknowledged.count + 8)
         #expect(made.map(\.messageCount) == (0..<made.count).map { 2 * $0 + 2 })
-        #expect(try await folder.history().compacted(user).messages == messages(2 * made.count..<400))
+        #expect(try await folder.history().compactedMessages(of: user).messages == messages(2 * made.count..<400))
         #expect(try await folder.history().check().problems.isEmpty)
     }
 }

@@ -133,7 +133,7 @@ import Testing
         )
         try await history.append([message("u", at: 900), message("q", at: 100)], to: none)
         try await history.append([message("a0", at: 50)], to: a)
-        try await history.append([message("q", at: 100)], to: a, options: AppendOptions(adoptsUnassigned: true))
+        try await history.append([message("q", at: 100)], to: a, options: AppendOptions(claimsUnassigned: true))
         try await history.append([message("a1", at: 1000)], to: a)
         // The key of q has the time 100 now, so a message of another agent at 950 comes after it.
         try await history.append([message("b0", at: 950)], to: b)
@@ -189,7 +189,7 @@ import Testing
         try await history.append([message("a1", at: 200, .assistant), message("a2", at: 600)], to: a)
         try await history.append(
             [message("q", at: 100), message("b1", at: 50, .assistant), message("b2", at: 300)], to: b,
-            options: AppendOptions(adoptsUnassigned: true))
+            options: AppendOptions(claimsUnassigned: true))
         #expect(try await ids(history) == ["q", "b1", "a1", "b2", "a2"])
         let branch = try await history.branch(Self.session, from: "b2", agentId: "b")
         try await history.append([message("b3", at: 250)], to: b)

@@ -70,7 +70,7 @@ struct HistoryMigrationTests {
     func everything() async throws {
         try await fill()
         #expect(try await source.users() == ["ann", "bob"])
-        let latest = try await source.latestChange()
+        let latest = try await source.latestChangeCursor()
         let report = try await source.migrate(user: "ann", to: target)
         #expect(
             (report.sessionCount, report.movedSessionCount, report.messageCount, report.addedMessageCount) == (
@@ -78,7 +78,7 @@ struct HistoryMigrationTests {
             ))
         try await expectEqual()
         #expect(try await target.users() == ["ann"])
-        #expect(try await source.latestChange() == latest)
+        #expect(try await source.latestChangeCursor() == latest)
         #expect(
             try await target.attachment(sha256: Attachment.sha256(of: Data("picture".utf8)), userId: "ann")
                 == Data("picture".utf8))
@@ -109,11 +109,11 @@ struct HistoryMigrationTests {
     func again() async throws {
         try await fill()
         try await source.migrate(user: "ann", to: target)
-        let latest = try await target.latestChange()
+        let latest = try await target.latestChangeCursor()
         let again = try await source.migrate(user: "ann", to: target)
         #expect(
             (again.sessionCount, again.movedSessionCount, again.messageCount, again.addedMessageCount) == (5, 0, 19, 0))
-        #expect(try await target.latestChange() == latest)
+        #expect(try await target.latestChangeCursor() == latest)
 
         let t = Scope(userId: "ann", sessionId: "t", agentId: "a")
         try await target.append(messages(0..<1, prefix: "own"), to: t)
@@ -160,7 +160,7 @@ struct HistoryMigrationTests {
         #expect((report.sessionCount, report.messageCount) == (2, 7))
         let moved = try #require(try await target.session(branch))
         #expect(moved.isArchived)
-        #expect(moved.metadata["branchOf"] == ["sessionId": "s", "messageId": "m3"])
+        #expect(moved.metadata["branchPoint"] == ["sessionId": "s", "messageId": "m3"])
         #expect(try await target.window(of: branch.scope(agentId: "a"), maxMessages: nil).map(\.id) == ["m4", "m5"])
         #expect(
             try await target.window(of: s.scope(agentId: "a"), maxMessages: nil).map(\.id) == [

@@ -44,9 +44,9 @@ struct HistorySessionMigrationTests {
             #expect(found?.messages == expected?.messages)
             #expect(found?.firstUserMessage == expected?.firstUserMessage)
         }
-        let latest = try await second.latestChange()
+        let latest = try await second.latestChangeCursor()
         #expect(try await source.migrate(to: target).movedSessionCount == 0)
-        #expect(try await second.latestChange() == latest)
+        #expect(try await second.latestChangeCursor() == latest)
         let out = InMemorySessionStorage()
         #expect(try await target.migrate(to: out).addedMessageCount == 9)
         let listed = try await source.getAllSessions().map(\.id)

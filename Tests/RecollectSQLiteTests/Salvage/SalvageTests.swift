@@ -216,14 +216,14 @@ import Testing
         let store = try await SalvageStore(in: folder, rounds: 5)
         // A released history closes at an unknown time and locks the database then, so it is closed here.
         let earlier = folder.history()
-        let before = try await earlier.latestChange()
+        let before = try await earlier.latestChangeCursor()
         await earlier.close()
         var bytes = try Data(contentsOf: store.database)
         for page in try store.pages() where page.table == "change" || page.messages > 0 {
             bytes.replaceSubrange((page.number - 1) * 4096..<page.number * 4096, with: noise(4096, seed: 3))
         }
         let history = try history(bytes, in: "damaged")
-        #expect(try await history.latestChange().sequence > before.sequence)
+        #expect(try await history.latestChangeCursor().sequence > before.sequence)
         try await history.append(messages(0..<2), to: scope)
         let changes = try await history.changes(after: before, limit: 10)
         #expect(changes.count == 2)

@@ -34,18 +34,18 @@ struct MigrationTests {
         let session = SessionKey(userId: "ann", sessionId: "S")
         let stored = try await history.messages(of: session, agentId: nil, page: PageRequest(limit: 10)).elements
         #expect(stored.map(\.message.text) == ["one", "edited"])
-        #expect(stored.map(\.addedAt?.sequence) == [1, 3])
+        #expect(stored.map(\.additionCursor?.sequence) == [1, 3])
         #expect(try await history.session(session)?.title == "Whales")
         try await history.deleteMessages(["1"], in: session)
         let changes = try await history.changes(after: .beginning, limit: 10)
         #expect(
             changes.map(\.kind) == [.messageAdded, .messageDeleted, .messageEdited, .sessionUpdated, .messageDeleted])
-        #expect(changes.map(\.addedAt?.sequence) == [3, nil, nil, nil, 1])
+        #expect(changes.map(\.additionCursor?.sequence) == [3, nil, nil, nil, 1])
         #expect(try await history.search(SearchQuery(userId: "ann", text: "edited", limit: 10)).elements.count == 1)
         #expect(try await history.check().problems.isEmpty)
         #expect(history.events.takeUndelivered().allSatisfy { $0.kind == .erased })
         await history.close()
-        #expect(try await SQLiteHistoryStore(directory: copy).latestChange() == changes.last?.cursor)
+        #expect(try await SQLiteHistoryStore(directory: copy).latestChangeCursor() == changes.last?.cursor)
     }
 
     @Test("A database of the second migration is opened with its messages, and they can be compacted")
@@ -56,13 +56,13 @@ struct MigrationTests {
         try FileManager.default.copyItem(at: fixture, to: copy)
         let history = SQLiteHistoryStore(directory: copy)
         let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
-        let messages = try await history.compacted(scope).messages
+        let messages = try await history.compactedMessages(of: scope).messages
         #expect(messages.map(\.id) == ["w-0-q", "w-0-a", "w-1-q", "w-1-a"])
         let made = try await history.compact(
             Array(messages.prefix(2)), of: scope, into: "summary", by: "writer", after: nil)
         await history.close()
         let reopened = SQLiteHistoryStore(directory: copy)
-        #expect(try await reopened.compacted(scope).compaction == made)
+        #expect(try await reopened.compactedMessages(of: scope).compaction == made)
         #expect(try await reopened.check().problems.isEmpty)
     }
 

@@ -84,7 +84,7 @@ import Testing
     func searchAndFeed(isIndexed: Bool) async throws {
         try await show(question)
         if isIndexed { try await history.indexEverything() }
-        let before = try await history.latestChange()
+        let before = try await history.latestChangeCursor()
         try await say(question)
         let changes = try await history.changes(after: before, limit: 10)
         #expect(changes.map(\.kind) == [.messageEdited])
@@ -95,9 +95,9 @@ import Testing
             #expect(hits.count == count)
         }
         #expect(try await history.search(SearchQuery(userId: "ann", text: "lamp")).elements.map(\.agentId) == ["tech"])
-        let after = try await history.latestChange()
+        let after = try await history.latestChangeCursor()
         try await say(question)
-        #expect(try await history.latestChange() == after, "a retry changes nothing")
+        #expect(try await history.latestChangeCursor() == after, "a retry changes nothing")
         try await expectSound()
     }
 
@@ -144,7 +144,7 @@ import Testing
         try await show(question, later)
         // The orchestrator completes the turn interrupted by a kill before it saves the next input.
         try await say(answer)
-        let before = try await history.latestChange()
+        let before = try await history.latestChangeCursor()
         try await say(later)
         #expect(try await window() == [question.content, answer.content, later.content])
         #expect(try await shown() == [question.content, answer.content, later.content])
@@ -189,7 +189,7 @@ import Testing
         for history in [history, window] {
             let scope = sessions.session("s").scope(agentId: "tech")
             let ui = SQLiteSessionStorage(history: history, userId: "ann")
-            let options = AppendOptions(maxMessages: 2, adoptsUnassigned: true)
+            let options = AppendOptions(maxMessages: 2, claimsUnassigned: true)
             try await ui.updateSessionMessages(id: "s", messages: [later])
             let earlier = [ConversationMessage(question), ConversationMessage(answer)]
             try await history.append(earlier, to: scope, options: AppendOptions(maxMessages: startsEmpty ? 0 : nil))

@@ -219,7 +219,7 @@ import Testing
     @Test("A message adopted by one process is known to another before derived data is updated")
     func pending() async throws {
         let nobody = Scope(userId: "ann", sessionId: "s", agentId: "")
-        let options = AppendOptions(adoptsUnassigned: true)
+        let options = AppendOptions(claimsUnassigned: true)
         let agent = Scope(userId: "ann", sessionId: "s", agentId: "a")
         try await history.write { [question] (db: Database) throws -> Void in
             let (one, other) = (WriterCache(), WriterCache())

@@ -21,7 +21,7 @@ import Testing
         let inner = try await history.branch(outer, from: "m4")
         try await history.moveSession(id, to: inner.sessionId)
         let summary = try #require(try await history.session(inner))
-        #expect(summary.branchOf == nil)
+        #expect(summary.branchPoint == nil)
         #expect(try await history.sessions(of: "ann", page: PageRequest(limit: 9)).elements.map(\.id) == [inner])
         #expect(try await history.branches(of: inner).map(\.id) == [outer])
         #expect(try await ids(inner) == ["m0", "m1", "m4", "m5"])
@@ -53,7 +53,7 @@ import Testing
             [ConversationMessage(id: "m1", role: .assistant, text: "of the other session")]
                 + (isKnown ? [moved.with(id: new)] : []), to: other.scope(agentId: scope.agentId))
         try await history.moveSession(id, to: other.sessionId)
-        #expect(try await history.session(branch)?.branchOf == BranchPoint(sessionId: "other", messageId: new))
+        #expect(try await history.session(branch)?.branchPoint == BranchPoint(sessionId: "other", messageId: new))
         try await history.restoreBranch(branch, in: other)
         #expect(try await ids(other).suffix(2) == [new, "m2"])
         #expect(try await history.check().problems.isEmpty)
@@ -72,7 +72,7 @@ import Testing
         try await history.append([message("of the agent")], to: scope)
         try await history.append([message("of the other session")], to: other.scope(agentId: scope.agentId))
         try await history.moveSession(id, to: other.sessionId)
-        #expect(try await history.session(branch)?.branchOf == BranchPoint(sessionId: "other", messageId: "x"))
+        #expect(try await history.session(branch)?.branchPoint == BranchPoint(sessionId: "other", messageId: "x"))
     }
 
     @Test("A branch is restored after a deletion of its branch point, though the branch has a message with that ID")
@@ -225,11 +225,11 @@ import Testing
         try await history.append(messages(0..<1), to: scope)
         try await history.deleteSession(id)
         try await history.deleteUser("ann")
-        let cursor = try await history.latestChange()
+        let cursor = try await history.latestChangeCursor()
         try await history.deleteUser("ann")
         let changes = try await history.changes(after: .beginning, limit: 10)
         #expect(changes.map(\.kind) == [.userDeleted])
-        #expect(try await history.latestChange() == cursor)
+        #expect(try await history.latestChangeCursor() == cursor)
     }
 
     @Test("A search finds both an edited original and its copy with the earlier text")

@@ -32,9 +32,9 @@ extension LibraryLife {
             if Set(summary.tags) != session.tags { faults.append("the tags of \(name)") }
             if summary.isPinned != session.isPinned { faults.append("the pin of \(name)") }
             if (summary.discardedAt != nil) != session.isDiscarded { faults.append("the discarded state of \(name)") }
-            if summary.branchOf?.sessionId != session.origin { faults.append("the origin of \(name)") }
+            if summary.branchPoint?.sessionId != session.origin { faults.append("the origin of \(name)") }
         }
-        let latest = try await history.latestChange()
+        let latest = try await history.latestChangeCursor()
         if latest < self.latest { faults.append("the feed went back") }
         try await replica.follow(history, user)
         let fresh = try await LibraryReplica(reading: history, user)

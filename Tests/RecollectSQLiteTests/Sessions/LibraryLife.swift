@@ -93,7 +93,7 @@ struct LibraryLife {
 
     /// Applies one operation to the library and to the model. Returns its description.
     mutating func step() async throws -> String {
-        latest = try await history.latestChange()
+        latest = try await history.latestChangeCursor()
         let session = name()
         let messages = model.sessions[session]?.messages ?? []
         let index = messages.isEmpty ? nil : Int.random(in: messages.indices, using: &random)
@@ -144,7 +144,7 @@ struct LibraryLife {
         let adopts = count.isMultiple(of: 2)
         try await history.append(
             messages, to: id(session).scope(agentId: agent),
-            options: AppendOptions(maxMessages: budget, adoptsUnassigned: adopts))
+            options: AppendOptions(maxMessages: budget, claimsUnassigned: adopts))
         let adopted = model.append(messages, to: session, as: agent, adopting: adopts)
         if !adopted.isEmpty { try await checkOrder(of: session, adopted) }
     }

@@ -46,8 +46,8 @@ struct LibraryReplica {
 
     private mutating func forget(_ id: SessionKey) {
         sessions[ByteString(id.sessionId)] = nil
-        for session in sessions.values where session.summary.branchOf?.sessionId.hasSameBytes(as: id.sessionId) == true
-        {
+        for session in sessions.values
+        where session.summary.branchPoint?.sessionId.hasSameBytes(as: id.sessionId) == true {
             forget(session.summary.id)
         }
     }

@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test("A window never begins inside a tool exchange")
-    func wholeWindow() async throws {
+    func windowOfWholeExchanges() async throws {
         let history = memory()
         try await history.append(
             [
@@ -177,7 +177,7 @@ import Testing
                 ConversationMessage(id: "2", role: .tool, parts: [.toolResult(id: "t", content: "text")]),
                 ConversationMessage(id: "3", role: .assistant, text: "done"),
             ], to: scope)
-        #expect(try await history.wholeWindow(of: scope, maxMessages: 2).map(\.id) == ["3"])
-        #expect(try await history.wholeWindow(of: scope, maxMessages: 4).map(\.id) == ["0", "1", "2", "3"])
+        #expect(try await history.windowOfWholeExchanges(of: scope, maxMessages: 2).map(\.id) == ["3"])
+        #expect(try await history.windowOfWholeExchanges(of: scope, maxMessages: 4).map(\.id) == ["0", "1", "2", "3"])
     }
 }

@@ -44,7 +44,7 @@ import Testing
         #expect(!said.isEmpty)
         let last = try #require(pieces.last)
         #expect(try last - #require(said.last) <= 1000, "\(pieces.count - said.count) pieces are missing")
-        #expect(try await history.wholeWindow(of: scope, maxMessages: nil) == saved)
+        #expect(try await history.windowOfWholeExchanges(of: scope, maxMessages: nil) == saved)
         #expect(try await history.streamingReplies(in: scope.session).isEmpty)
         #expect(try locks().isEmpty)
     }

@@ -217,7 +217,7 @@ import Testing
 
     @Test("A streaming reply released unfinished becomes an interrupted message")
     func release() async throws {
-        var changes = history.changes(after: try await history.latestChange()).makeAsyncIterator()
+        var changes = history.changes(after: try await history.latestChangeCursor()).makeAsyncIterator()
         try await history.beginReply(start, in: scope).append("half")
         // The first change reports the new session.
         #expect(try await changes.next()?.kind == .sessionUpdated)
@@ -234,7 +234,7 @@ import Testing
         try await endWriters()
         #expect(try await replies().isEmpty)
         #expect(try await saved().last?.isInterrupted == true)
-        let whole = try await history.wholeWindow(of: scope, maxMessages: nil)
+        let whole = try await history.windowOfWholeExchanges(of: scope, maxMessages: nil)
         #expect(try await saved().wholeExchanges() == whole)
         #expect(whole.count { $0.belongsToToolExchange } == 0)
     }

@@ -19,8 +19,8 @@ extension FaultyHistoryStore {
         }
     }
 
-    func compacted(_ scope: Scope) async throws -> CompactedMessages {
-        try await base.compacted(saved(scope))
+    func compactedMessages(of scope: Scope) async throws -> CompactedMessages {
+        try await base.compactedMessages(of: saved(scope))
     }
 
     func compactions(of scope: Scope) async throws -> [Compaction] {

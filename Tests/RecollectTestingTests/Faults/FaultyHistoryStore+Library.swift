@@ -64,7 +64,7 @@ extension FaultyHistoryStore {
         case .losesOneAfterEachPage where request.direction == .forward && request.cursor != nil:
             page.elements = Array(page.elements.dropFirst())
         case .showsAgentsInOrderOfSaving where agentId == nil:
-            page.elements.sort { ($0.addedAt?.sequence ?? 0) < ($1.addedAt?.sequence ?? 0) }
+            page.elements.sort { ($0.additionCursor?.sequence ?? 0) < ($1.additionCursor?.sequence ?? 0) }
         case .turnsBackwardPages where request.direction == .backward: page.elements.reverse()
         case .promisesAnotherPage where page.elements.count == request.limit:
             page.next = request.direction == .forward ? page.elements.last?.cursor : page.elements.first?.cursor
@@ -82,8 +82,8 @@ extension FaultyHistoryStore {
         var session = session
         memory.withLock { $0.lies[session.id] }?(&session)
         if fault == .forgetsCachedTokens { session.usage.cacheRead = 0 }
-        if fault == .takesNoMessageForEmpty && session.branchOf?.messageId == nil {
-            session.branchOf?.messageId = ""
+        if fault == .takesNoMessageForEmpty && session.branchPoint?.messageId == nil {
+            session.branchPoint?.messageId = ""
         }
         if fault == .sortsAgents { session.agentIds.sort() }
         if fault == .showsLongPreviews && session.preview.count > 100 {
@@ -100,7 +100,7 @@ extension FaultyHistoryStore {
             .enumerated().map { offset, stored in
                 StoredMessage(
                     agentId: stored.agentId, cursor: MessageCursor(position: Int64(offset) + 1),
-                    message: stored.message, addedAt: stored.addedAt)
+                    message: stored.message, additionCursor: stored.additionCursor)
             }
         switch request.direction {
         case .forward:
@@ -116,8 +116,8 @@ extension FaultyHistoryStore {
 
     // MARK: - Change feed
 
-    func latestChange() async throws -> ChangeCursor {
-        relative(try await base.latestChange())
+    func latestChangeCursor() async throws -> ChangeCursor {
+        relative(try await base.latestChangeCursor())
     }
 
     func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange] {
@@ -129,7 +129,7 @@ extension FaultyHistoryStore {
             if fault == .hidesDeletions && change.kind.rawValue.hasSuffix("Deleted") { return nil }
             var change = change
             change.cursor = relative(change.cursor)
-            if fault == .tellsDeletionsByID && change.kind == .messageDeleted { change.addedAt = nil }
+            if fault == .tellsDeletionsByID && change.kind == .messageDeleted { change.additionCursor = nil }
             if fault == .tellsEditsAsNew && change.kind == .messageEdited { change.kind = .messageAdded }
             return change
         }

@@ -84,7 +84,7 @@ extension FaultyHistoryStore {
     private func shows(_ hit: SearchHit, for query: SearchQuery) async throws -> Bool {
         if fault == .indexesLater { return hit.messageId != memory.withLock { $0.hiddenID } }
         if fault == .losesEditedMessagesInSearch { return !memory.withLock { $0.editedIDs.contains(hit.messageId) } }
-        if fault == .searchesNoBranches { return try await base.session(hit.session)?.branchOf == nil }
+        if fault == .searchesNoBranches { return try await base.session(hit.session)?.branchPoint == nil }
         if fault == .requiresAllWords { return hit.missingWords.isEmpty }
         let isChinese = query.text.unicodeScalars.contains { $0.value > 0x3000 }
         let text = try await base.message(hit.messageId, in: hit.session)?.message.text ?? ""

@@ -46,7 +46,7 @@ final class FaultyHistoryStore: HistoryStore {
                     fault == .losesAllOnReopening
                     ? SQLiteHistoryStore.inMemory(configuration)
                     : SQLiteHistoryStore(directory: folder, configuration: configuration)
-                return FaultyHistoryStore(fault, base, opened: try await base.latestChange().sequence)
+                return FaultyHistoryStore(fault, base, opened: try await base.latestChangeCursor().sequence)
             }
         default:
             return StoreFixture {
@@ -70,12 +70,12 @@ final class FaultyHistoryStore: HistoryStore {
             try await base.deleteSession(scope.session)
         }
         if fault == .dropsRepeatedRoles { options.sameRole = .drop }
-        if fault == .takesAllForNews { options.staysRead = false }
-        if fault == .leavesUnassigned { options.adoptsUnassigned = false }
+        if fault == .takesAllForNews { options.keepsSessionRead = false }
+        if fault == .leavesUnassigned { options.claimsUnassigned = false }
         if fault == .knowsIdsOfOtherAgents {
             for message in messages {
                 guard let known = try await base.message(message.id, in: scope.session),
-                    known.agentId != scope.agentId, !options.adoptsUnassigned
+                    known.agentId != scope.agentId, !options.claimsUnassigned
                 else { continue }
                 messages.removeAll { $0.id == message.id }
             }
@@ -185,9 +185,9 @@ final class FaultyHistoryStore: HistoryStore {
         return try await window(of: scope, maxMessages: nil).newest(tokens, counter)
     }
 
-    func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+    func windowOfWholeExchanges(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         if fault == .givesHalves { return try await window(of: scope, maxMessages: maxMessages) }
-        return try await base.wholeWindow(
+        return try await base.windowOfWholeExchanges(
             of: saved(scope.session).scope(agentId: scope.agentId), maxMessages: maxMessages)
     }
 

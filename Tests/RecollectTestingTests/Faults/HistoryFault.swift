@@ -2,8 +2,8 @@
 enum HistoryFault: String, NamedFault {
     case countsAllAsAdded = "append.reportsOutcome"
     case dropsRepeatedRoles = "append.keepsRepeatedRoles"
-    case takesAllForNews = "append.staysRead"
-    case leavesUnassigned = "append.adoptsUnassigned"
+    case takesAllForNews = "append.keepsSessionRead"
+    case leavesUnassigned = "append.claimsUnassigned"
     case knowsIdsOfOtherAgents = "messages.savedForEachAgent"
     case findsEachAgents = "search.returnsSharedMessagesOnce"
     case keepsSharedMessages = "edits.applyToAllAgents"

@@ -122,14 +122,14 @@ struct FaultyProvider: WorkspaceProvider {
             }
         case .comparesThenWrites:
             let before = current()
-            guard before.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: before) }
+            guard before.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatchError(current: before) }
             Thread.sleep(forTimeInterval: 0.002)
             device.edit(path.names.joined(separator: "/"), bytes)
         case .showsOldContentInMismatches:
             do {
                 try sound.write(bytes, to: path, replacing: expected)
-            } catch is ContentMismatch {
-                throw ContentMismatch(current: [])
+            } catch is ContentMismatchError {
+                throw ContentMismatchError(current: [])
             }
         case .removesThenWrites where expected != nil:
             guard let before = current(), ContentHash(of: before) == expected else {

@@ -369,7 +369,7 @@ struct SimulatedCloudTests {
         device.foldsCase = true
         device.edit("Notes.md", "x")
         #expect(try device.provider.read(WorkspacePath("notes.MD"), limit: 10) == [120])
-        #expect(throws: ContentMismatch.self) {
+        #expect(throws: ContentMismatchError.self) {
             try device.provider.write([1], to: WorkspacePath("notes.md"), replacing: nil)
         }
     }

@@ -73,7 +73,7 @@ extension ChatsAreaTests {
         try await elsewhere.chats.synchronize(id, with: other)
         try await history.append(
             [message("1", "one")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"),
-            options: AppendOptions(adoptsUnassigned: true))
+            options: AppendOptions(claimsUnassigned: true))
         for _ in 0..<2 {
             try await workspace.chats.synchronize(id, with: history)
             try await elsewhere.chats.synchronize(id, with: other)
@@ -173,7 +173,7 @@ extension ChatsAreaTests {
         {
             try await history.append(
                 [message("1", text)], to: Scope(userId: "ann", sessionId: session, agentId: agent),
-                options: AppendOptions(adoptsUnassigned: adopts))
+                options: AppendOptions(claimsUnassigned: adopts))
         }
         func both() async throws -> [String] {
             try await stored().filter { $0.message.id == "1" }.map { "\($0.agentId): \($0.message.text)" }.sorted()

@@ -187,8 +187,8 @@ extension ChatsAreaTests {
         try await say("1", in: history)
         try await workspace.chats.synchronize(id, with: history)
         var last = try #require(try await workspace.chats.lastSynchronized("Moby Dick"))
-        #expect(last.addedAt.count == 1)
-        last.addedAt = [:]
+        #expect(last.additionCursors.count == 1)
+        last.additionCursors = [:]
         try workspace.archive.note(synchronized: last.bytes, at: path)
         if ofAgent {
             try await history.deleteMessages(["1"], in: id)
@@ -211,7 +211,7 @@ extension ChatsAreaTests {
         try await workspace.chats.synchronize(id, with: history)
         let stored = try #require(try await history.message("2", in: id, agentId: "a"))
         let last = try #require(try await workspace.chats.lastSynchronized("Moby Dick"))
-        #expect(last.addedAt[ByteString("2")]?[ByteString("a")] == stored.addedAt)
+        #expect(last.additionCursors[ByteString("2")]?[ByteString("a")] == stored.additionCursor)
         // Known also without a synchronization since.
         _ = try await history.branch(id, from: "2")
         try await history.append([message("2", "new")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))

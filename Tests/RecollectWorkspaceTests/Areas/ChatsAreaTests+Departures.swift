@@ -38,13 +38,13 @@ extension ChatsAreaTests {
         try await workspace.chats.synchronize(id, with: history)
         #expect(
             try await workspace.chats.lastSynchronized("Moby Dick")?.change.sequence
-                == history.latestChange().sequence)
+                == history.latestChangeCursor().sequence)
         // Changes of other sessions are not noted one by one.
         try await history.append([message("x", "x")], to: Scope(userId: "ann", sessionId: "other", agentId: "a"))
         try await workspace.chats.synchronize(id, with: history)
         #expect(
             try await workspace.chats.lastSynchronized("Moby Dick")?.change.sequence
-                != history.latestChange().sequence)
+                != history.latestChangeCursor().sequence)
     }
 
     @Test(
@@ -144,9 +144,9 @@ extension ChatsAreaTests {
         for isExpired in [true, false] {
             if isExpired { _ = try await other.deleteMessages(olderThan: Date(timeIntervalSince1970: 10)) }
             try await other.deleteUser("ann")
-            let last = try await other.latestChange()
+            let last = try await other.latestChangeCursor()
             try await other.deleteUser("ann")
-            #expect(try await other.latestChange() == last)
+            #expect(try await other.latestChangeCursor() == last)
             try await elsewhere.chats.synchronize(id, with: other)
             let deleted = try await workspace.chats.synchronize(id, with: history).deletedElsewhere
             #expect(deleted.map(\.text) == (isExpired ? [] : ["3"]))
@@ -215,7 +215,7 @@ extension ChatsAreaTests {
         if isAssigned {
             try await other.deleteMessages(["1"], in: id)
             try await other.append([message("1", "1")], to: scope(""))
-            let options = AppendOptions(adoptsUnassigned: true)
+            let options = AppendOptions(claimsUnassigned: true)
             try await other.append([message("1", "1")], to: scope("b"), options: options)
         } else {
             try await other.append([message("1", "of b")], to: scope("b"))

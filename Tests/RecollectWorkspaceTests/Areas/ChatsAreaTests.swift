@@ -65,7 +65,7 @@ struct ChatsAreaTests {
     /// Publishes the history, and does not save the file's changes in it.
     func publish() async throws -> (PublishedChat, local: SynchronizedChat) {
         let last = try await workspace.chats.lastSynchronized("Moby Dick")
-        let change = try await history.latestChange()
+        let change = try await history.latestChangeCursor()
         let messages = try await stored().copies(after: last)
         let feed = try await workspace.chats.changes(of: id, in: history, after: last, to: change)
         return try await workspace.chats.publish(
@@ -76,7 +76,7 @@ struct ChatsAreaTests {
     /// Leaves the note of a synchronization that could not read the file.
     func synchronizeInVain() async throws {
         let last = try await workspace.chats.lastSynchronized("Moby Dick")
-        let change = try await history.latestChange()
+        let change = try await history.latestChangeCursor()
         let feed = try await workspace.chats.changes(of: id, in: history, after: last, to: change)
         let state = SynchronizedChat(
             id, title: nil, try await stored().copies(after: last), after: last, feed, change: change)

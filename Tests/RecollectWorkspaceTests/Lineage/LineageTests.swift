@@ -85,7 +85,7 @@ import Testing
         #expect(isAncestor("start", of: "later", [logs[1], try found("theirs", "later")], copied: ["mine"]))
     }
 
-    @Test("concurrent-edits: an arrived or contested content has no ancestors, unless another device edited it")
+    @Test("concurrent-edits: an arrived or conflicted content has no ancestors, unless another device edited it")
     func arrived() throws {
         func observed(_ kind: WorkspaceVersion.Kind) throws -> [VersionLine] {
             var line = try line("won", from: ["start"])
@@ -95,7 +95,7 @@ import Testing
             return [try self.line("start"), line]
         }
         let losing = try [line("start"), line("mine", from: ["start"])]
-        for kind in [WorkspaceVersion.Kind.observed, .contested] {
+        for kind in [WorkspaceVersion.Kind.observed, .conflicted] {
             #expect(try base(["won", "mine"], [losing, observed(kind)]) == nil)
             #expect(try base(["won", "mine"], [losing, observed(kind), observed(.edited)]) == hash("start"))
         }

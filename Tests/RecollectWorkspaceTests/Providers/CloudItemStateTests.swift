@@ -36,7 +36,7 @@ struct CloudItemStateTests {
             ).upload
         }
         #expect(upload(nil) == nil && upload(nil, .ubiquitousFileNotUploadedDueToQuota) == nil)
-        #expect(upload(true) == .done && upload(true, .ubiquitousFileNotUploadedDueToQuota) == .done)
+        #expect(upload(true) == .uploaded && upload(true, .ubiquitousFileNotUploadedDueToQuota) == .uploaded)
         #expect(upload(false) == .waiting)
         #expect(upload(false, .ubiquitousFileNotUploadedDueToQuota) == .overQuota)
         #expect(upload(false, .ubiquitousFileUbiquityServerNotAvailable) == .failed)

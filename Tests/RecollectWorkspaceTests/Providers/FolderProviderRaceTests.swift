@@ -24,7 +24,7 @@ struct FolderProviderRaceTests {
     }
 
     private func mismatch(_ work: () throws -> Void) -> String? {
-        let error = #expect(throws: ContentMismatch.self) { try work() }
+        let error = #expect(throws: ContentMismatchError.self) { try work() }
         return error?.current.map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -246,7 +246,7 @@ struct FolderProviderRaceTests {
             do {
                 try provider.write("mine \(round)", to: "a.md", replacing: "old")
                 outcomes.insert(true)
-            } catch is ContentMismatch {
+            } catch is ContentMismatchError {
                 outcomes.insert(false)
             }
             await foreign

@@ -17,7 +17,7 @@ struct FolderProviderTests {
 
     /// The current content that a failed write or removal reports.
     private func mismatch(_ work: () throws -> Void) -> String? {
-        let error = #expect(throws: ContentMismatch.self) { try work() }
+        let error = #expect(throws: ContentMismatchError.self) { try work() }
         return error?.current.map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -200,8 +200,8 @@ struct FolderProviderTests {
         #expect(try provider.text("Journal/nOtes.md") == "two" && provider.text("journal/noTes.md") == "two")
         #expect(try provider.items(in: .root).count == 1)
         // The driver lists names in lower case, regardless of how they were created.
-        #expect(try provider.spelling(of: WorkspacePath("JournaL/notES.md")) == WorkspacePath("journal/notes.md"))
-        #expect(try provider.spelling(of: WorkspacePath("jouRnal/NEW.md")) == WorkspacePath("journal/NEW.md"))
+        #expect(try provider.canonicalPath(of: WorkspacePath("JournaL/notES.md")) == WorkspacePath("journal/notes.md"))
+        #expect(try provider.canonicalPath(of: WorkspacePath("jouRnal/NEW.md")) == WorkspacePath("journal/NEW.md"))
         #expect(
             try provider.items(in: WorkspacePath("Journal")).map(\.path.key).sorted() == [
                 "journal/notes.md", "journal/other.md",
@@ -221,7 +221,7 @@ struct FolderProviderTests {
         try provider.write("lower", to: "notes.md", replacing: nil)
         do {
             try provider.write("upper", to: "Notes.md", replacing: nil)
-        } catch is ContentMismatch {
+        } catch is ContentMismatchError {
             // On a case-insensitive file system, the existing name was found.
             #expect(try provider.names() == ["notes.md"] && provider.text("Notes.md") == "lower")
             try provider.write("both", to: "Notes.md", replacing: "lower")

@@ -39,7 +39,7 @@
             ]
             for change in changes {
                 try folder.put("old", at: "a/b/c.md")
-                let error = #expect(throws: ContentMismatch.self) {
+                let error = #expect(throws: ContentMismatchError.self) {
                     try whileWaiting(change) {
                         try FileManager.default.moveItem(atPath: inside, toPath: folder.root.path + "/moved")
                     }

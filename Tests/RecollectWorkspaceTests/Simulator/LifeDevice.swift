@@ -100,7 +100,7 @@ struct InterruptedProvider: WorkspaceProvider {
     func item(at path: WorkspacePath) throws -> WorkspaceItem? { try provider(for: path).item(at: path) }
 
     /// No events happen here, because the next call follows immediately.
-    func spelling(of path: WorkspacePath) throws -> WorkspacePath { try device.provider.spelling(of: path) }
+    func canonicalPath(of path: WorkspacePath) throws -> WorkspacePath { try device.provider.canonicalPath(of: path) }
 
     func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] { try provider(for: path).read(path, limit: limit) }
 

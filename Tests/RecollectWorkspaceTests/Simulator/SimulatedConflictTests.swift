@@ -84,7 +84,7 @@ import Testing
     {
         let file: WorkspaceFile?
         do {
-            file = try await fleet[index].read(chat, download: .ask)
+            file = try await fleet[index].read(chat, download: .request)
         } catch is FileNotYetAvailableError {
             return false
         } catch let error as RecollectError where error.code == .notFound {

@@ -181,7 +181,7 @@ final class WorkspaceLife {
         try await attempt("\(devices[index].name) trashes \(path)") {
             guard let old = try await self.readIfPresent(path, workspace) else { return }
             // The file may have come in another spelling since.
-            let stored = try self.devices[index].device.provider.spelling(of: path)
+            let stored = try self.devices[index].device.provider.canonicalPath(of: path)
             try await workspace.trash(path, replacing: old.version)
             try await self.excuse(stored, workspace)
         }
@@ -253,7 +253,7 @@ final class WorkspaceLife {
 
     private func readIfPresent(_ path: WorkspacePath, _ workspace: SharedWorkspace) async throws -> WorkspaceFile? {
         do {
-            return try await workspace.read(path, download: .ask)
+            return try await workspace.read(path, download: .request)
         } catch let error as RecollectError where error.code == .notFound {
             return nil
         }

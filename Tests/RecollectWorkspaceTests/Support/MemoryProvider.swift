@@ -132,7 +132,7 @@ final class MemoryProvider: WorkspaceProvider {
             try check(state)
             if state.notLocal.contains(path) { throw RecollectError(.notLocal, "\(path) is not local") }
             let current = state.files[path]?.bytes
-            guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
+            guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatchError(current: current) }
             if let refusal = state.refused[path] { throw refusal }
             state.stamps += 1
             change(&state)

@@ -24,7 +24,7 @@ import Testing
 
     private func find(_ text: String) throws {
         let found = ObservedContent(
-            path: try path("a.md"), hash: ContentHash(of: text.utf8), bytes: Array(text.utf8), isContested: false)
+            path: try path("a.md"), hash: ContentHash(of: text.utf8), bytes: Array(text.utf8), isConflicted: false)
         try archive.found([found], since: archive.snapshot().position, now: Date(millisecondsSince1970: 2))
     }
 
@@ -157,7 +157,7 @@ private struct LateLife {
     private func find(_ text: String, since position: VersionLog.Position) throws {
         guard try archive.index().contents[file] != ContentHash(of: text.utf8) else { return }
         let found = ObservedContent(
-            path: file, hash: ContentHash(of: text.utf8), bytes: Array(text.utf8), isContested: false)
+            path: file, hash: ContentHash(of: text.utf8), bytes: Array(text.utf8), isConflicted: false)
         try archive.found([found], since: position, now: Date(millisecondsSince1970: Int64(count)))
     }
 

@@ -280,7 +280,7 @@ import Testing
         try (0..<count).map { number in
             let bytes = Array("text \(number)".utf8)
             return ObservedContent(
-                path: try path("\(number).md"), hash: ContentHash(of: bytes), bytes: bytes, isContested: false)
+                path: try path("\(number).md"), hash: ContentHash(of: bytes), bytes: bytes, isConflicted: false)
         }
     }
 
@@ -309,7 +309,7 @@ import Testing
         var batch = ObservedBatch()
         let large = ObservedContent(
             path: try path("a.md"), hash: ContentHash(of: []), bytes: [UInt8](repeating: 0x61, count: 1 << 20),
-            isContested: false)
+            isConflicted: false)
         while !batch.isFull { batch.add(large) }
         #expect(batch.contents.count <= 8)
         batch = ObservedBatch()

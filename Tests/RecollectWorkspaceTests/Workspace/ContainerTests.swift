@@ -128,7 +128,7 @@ struct ContainerTests {
         _ = try cloud.syncCompletely()
         try device.evict("note.md")
         let workspace = try open()
-        let first = try await workspace.mergeReplica(download: .ask)
+        let first = try await workspace.mergeReplica(download: .request)
         #expect(first.merged.isEmpty && first.failures[note] is FileNotYetAvailableError)
         _ = try cloud.syncCompletely()
         #expect(try await workspace.mergeReplica().failures.isEmpty)

@@ -41,7 +41,7 @@ import Testing
         test.files.drop("a.md")
         _ = try workspace.scanner.scan()
         let trashed = try #require(try await workspace.trashed().first)
-        #expect(trashed.end.kind == .removed && trashed.end.date == now.withLock { $0 })
+        #expect(trashed.removal.kind == .removed && trashed.removal.date == now.withLock { $0 })
         try await workspace.pruneVersions(olderThan: now.withLock { $0 } - 30 * 86_400)
         #expect(try await workspace.restore(path("a.md")).text == "text")
     }

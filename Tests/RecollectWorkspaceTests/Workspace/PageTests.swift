@@ -62,11 +62,11 @@ import Testing
             (FileChangedError(path: current.path, current: nil), "context.md was not written: it no longer exists"),
             (FileNotYetAvailableError(url: URL(fileURLWithPath: "/a/context.md")), "context.md is not on this device"),
             (FileNotYetAvailableError(), "The file is not on this device"),
-            (ContentMismatch(current: current.bytes), "expected content"),
+            (ContentMismatchError(current: current.bytes), "expected content"),
         ]
         for (error, words) in errors {
             #expect("\(error)".contains(words) && !"\(error)".contains("theirs") && !"\(error)".contains("116"))
-            #expect(error is ContentMismatch || error.localizedDescription == "\(error)")
+            #expect(error is ContentMismatchError || error.localizedDescription == "\(error)")
         }
     }
 

@@ -20,7 +20,7 @@ import Testing
     func ask() async throws {
         let test = try make()
         await #expect(throws: FileNotYetAvailableError.self) {
-            try await test.workspace.read(path("a.md"), download: .ask)
+            try await test.workspace.read(path("a.md"), download: .request)
         }
         #expect(try test.files.state.withLock { $0.requested } == [path("a.md")])
         #expect(try await test.workspace.item(at: path("a.md")).state == .notLocal)

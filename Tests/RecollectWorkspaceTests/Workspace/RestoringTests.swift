@@ -96,8 +96,8 @@ import Testing
         _ = try workspace.scanner.scan()
         let trashed = try await workspace.trashed()
         #expect(try trashed.map(\.path) == [path("theirs.md"), path("mine.md")])
-        #expect(trashed.map(\.end.kind) == [.removed, .trashed])
-        #expect(trashed.map(\.end.author) == [nil, .agent("x")] && trashed.map(\.size) == [9, 7])
+        #expect(trashed.map(\.removal.kind) == [.removed, .trashed])
+        #expect(trashed.map(\.removal.author) == [nil, .agent("x")] && trashed.map(\.size) == [9, 7])
         for file in trashed { try await workspace.restore(file.path) }
         #expect(try await workspace.trashed().isEmpty)
     }

@@ -30,37 +30,37 @@ import Testing
         #expect(try await test.texts("a.md") == ["first", "ours", "theirs"])
     }
 
-    @Test("A content that arrives with a conflict copy is archived as contested, and so is its conflict copy")
-    func contested() async throws {
+    @Test("A content that arrives with a conflict copy is archived as conflicted, and so is its conflict copy")
+    func conflicted() async throws {
         test.files.put("first", at: "a.md")
         _ = try workspace.scanner.scan()
         test.files.put("theirs", at: "a.md")
         test.files.put("ours", at: "a.sync-conflict-20261121-101010-ABCDEFG.md")
         let scan = try workspace.scanner.scan()
         #expect(try test.lastSeen("a.md") == "first")
-        #expect(try await test.kinds("a.md") == [.observed, .contested])
+        #expect(try await test.kinds("a.md") == [.observed, .conflicted])
         #expect(try await test.texts("a.sync-conflict-20261121-101010-ABCDEFG.md") == ["ours"])
         #expect(try scan.files[path("a.md")]?.isConflicted == true)
         #expect(try await workspace.item(at: path("a.md")).state == .conflicted)
         #expect(try await workspace.list().map(\.state) == [.conflicted, .local])
         #expect(try await workspace.status().conflicted == [path("a.md")])
-        // A write before the next scan records the content as contested, too.
+        // A write before the next scan records the content as conflicted, too.
         test.files.put("later", at: "a.md")
         try await workspace.write("over it", to: path("a.md"), replacing: ContentHash(of: "later".utf8))
         #expect(try test.lastSeen("a.md") == "first")
     }
 
-    @Test("A content that arrives with conflict versions in the provider is archived as contested")
+    @Test("A content that arrives with conflict versions in the provider is archived as conflicted")
     func contestedByVersions() async throws {
         test.files.put("theirs", at: "a.md")
         test.files.put("theirs", at: "b.md")
         try test.files.state.withLock { $0.conflictVersions = [try path("a.md"): [], try path("b.md"): []] }
         #expect(try workspace.scanner.scan().files[path("a.md")]?.isConflicted == true)
-        #expect(try await test.kinds("a.md") == [.contested] && test.lastSeen("a.md") == nil)
-        // A write before the next scan records the content as contested, too.
+        #expect(try await test.kinds("a.md") == [.conflicted] && test.lastSeen("a.md") == nil)
+        // A write before the next scan records the content as conflicted, too.
         test.files.put("later", at: "b.md")
         try await workspace.write("over it", to: path("b.md"), replacing: ContentHash(of: "later".utf8))
-        #expect(try await test.kinds("b.md") == [.contested, .contested, .written] && test.lastSeen("b.md") == nil)
+        #expect(try await test.kinds("b.md") == [.conflicted, .conflicted, .written] && test.lastSeen("b.md") == nil)
     }
 
     @Test("Unchanged files are not read again, in this process or the next")

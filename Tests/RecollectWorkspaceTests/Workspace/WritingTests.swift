@@ -246,7 +246,7 @@ import Testing
         #expect(try await test.kinds("a.md") == [.written, .movedAway])
         let version = try #require(try await workspace.versions(of: path("in/b.md")).first)
         #expect(try version.kind == .moved && version.otherPath == path("a.md") && version.author == .agent("x"))
-        #expect(try await workspace.item(at: path("a.md")).state == .gone)
+        #expect(try await workspace.item(at: path("a.md")).state == .removed)
         #expect(await code { try await workspace.move(path("a.md"), to: path("c.md")) } == .notFound)
         #expect(await code { try await workspace.move(path("in"), to: path("out")) } != nil)
     }
@@ -279,7 +279,7 @@ import Testing
                 == "theirs")
         let theirs = try await workspace.read(path("a.md"))
         try await workspace.trash(path("a.md"), replacing: theirs.version, by: .agent("x"))
-        #expect(try await workspace.item(at: path("a.md")).state == .gone)
+        #expect(try await workspace.item(at: path("a.md")).state == .removed)
         #expect(await code { _ = try await workspace.read(path("a.md")) } == .notFound)
         #expect(try await workspace.restore(path("a.md")).text == "theirs")
         #expect(try await test.kinds("a.md") == [.written, .observed, .trashed, .restored])

@@ -30,7 +30,9 @@ package struct ChatFolder: Sendable {
     package func scopes(
         of userId: String? = nil, report: (RecollectError) -> Void = { _ in }
     ) throws -> [Scope] {
-        guard let root = try explaining("open", base, { try ifThere { try OpenFolder(path: base) } }) else { return [] }
+        guard let root = try explaining("open", base, { try nilIfMissing { try OpenFolder(path: base) } }) else {
+            return []
+        }
         var scopes: [Scope] = []
         try forEachFolder(in: root, report) { user, sessions in
             guard userId.map(user.hasSameBytes) ?? true else { return }

@@ -88,7 +88,7 @@ struct FolderNames {
     /// Opens a file, and creates it if it is missing.
     private static func file(_ name: String, in folder: OpenFolder) throws -> OpenFile {
         while true {
-            if let file = try ifThere({ try folder.file(name, forWriting: true) }) { return file }
+            if let file = try nilIfMissing({ try folder.file(name, forWriting: true) }) { return file }
             do {
                 return try folder.makeFile(name)
             } catch let failure as POSIXFailure where failure.number == EEXIST {

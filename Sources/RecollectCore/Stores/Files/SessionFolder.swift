@@ -40,7 +40,7 @@ package struct SessionFolder {
     private mutating func open(making: Bool, exclusively: Bool) throws -> OpenFolder? {
         while true {
             let root = try explaining("open", base) {
-                making ? try OpenFolder.make(path: base) : try ifThere { try OpenFolder(path: base) }
+                making ? try OpenFolder.make(path: base) : try nilIfMissing { try OpenFolder(path: base) }
             }
             guard let root,
                 let user = try folder(in: root, for: session.userId, known: found?.user, making: making),
@@ -65,7 +65,8 @@ package struct SessionFolder {
         in parent: OpenFolder, for id: String, known: String?, making: Bool
     ) throws -> (folder: OpenFolder, name: String)? {
         if let known,
-            let folder = try explaining("open", parent.path(of: known), { try ifThere { try parent.folder(known) } })
+            let folder = try explaining(
+                "open", parent.path(of: known), { try nilIfMissing { try parent.folder(known) } })
         {
             return (folder, known)
         }
@@ -80,7 +81,7 @@ package struct SessionFolder {
                 // unknown ID.
                 try? FolderNames([]).save(id, of: name, in: parent)
             }
-            return try ifThere { (try parent.folder(name), name) }
+            return try nilIfMissing { (try parent.folder(name), name) }
         }
     }
 

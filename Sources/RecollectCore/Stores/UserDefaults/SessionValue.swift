@@ -80,7 +80,7 @@ extension SessionValue {
     /// - Parameter stored: The result of `messages`.
     /// - Throws: `tooLarge` for an entry nested too deeply to be read again.
     mutating func setMessages(_ entries: [ChatMessage], insteadOf stored: [EncodedMessage]) throws {
-        // Every message written here is one entry; those written elsewhere with several entries are written anew.
+        // Every message written here is one entry; those written elsewhere with several entries are rewritten.
         var known: [UUID: (stored: EncodedMessage, entry: ChatMessage)] = [:]
         for message in stored {
             let shown = message.message.chatMessages()

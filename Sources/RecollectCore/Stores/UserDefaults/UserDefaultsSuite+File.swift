@@ -28,7 +28,7 @@
                 let url = try UserDefaultsSuite.file(of: suite)
                 let path = url.deletingLastPathComponent().path
                 let folder = try explaining("open", path) {
-                    making ? try OpenFolder.make(path: path) : try ifThere { try OpenFolder(path: path) }
+                    making ? try OpenFolder.make(path: path) : try nilIfMissing { try OpenFolder(path: path) }
                 }
                 isLocked = try explaining("lock", path) { try folder?.lockAgainstWriters() ?? false }
                 try explaining("read", url.path) { try read(url.lastPathComponent, in: folder) }
@@ -61,7 +61,7 @@
             }
 
             private mutating func read(_ name: String, in folder: OpenFolder?) throws {
-                guard let file = try ifThere({ try folder?.file(name, forWriting: false) }) ?? nil else {
+                guard let file = try nilIfMissing({ try folder?.file(name, forWriting: false) }) ?? nil else {
                     (values, bytes) = ([:], [])
                     return
                 }
@@ -70,7 +70,7 @@
                 // `UserDefaults` of another program may be writing the file, without a lock.
                 for _ in 0..<Self.maxReadingCount where Self.values(in: data) == nil {
                     usleep(20_000)
-                    data = try ifThere { try folder?.file(name, forWriting: false).readAll() ?? [] } ?? []
+                    data = try nilIfMissing { try folder?.file(name, forWriting: false).readAll() ?? [] } ?? []
                 }
                 if let list = Self.values(in: data) {
                     (values, bytes) = (list, data)

@@ -41,7 +41,7 @@ public struct SimulatedProvider: WorkspaceProvider {
     }
 
     /// Returns the path as spelled on disk.
-    public func spelling(of path: WorkspacePath) throws -> WorkspacePath {
+    public func canonicalPath(of path: WorkspacePath) throws -> WorkspacePath {
         try read { _, disk in (try? WorkspacePath(disk.pathOnDisk(for: Self.key(path)).string)) ?? path }
     }
 
@@ -60,7 +60,7 @@ public struct SimulatedProvider: WorkspaceProvider {
     }
 
     private func upload(of name: ByteString, _ state: CloudState, _ disk: SimulatedDisk) -> UploadState {
-        guard disk.edited.contains(name) || disk.unwritten[name] != nil else { return .done }
+        guard disk.edited.contains(name) || disk.unwritten[name] != nil else { return .uploaded }
         return state.exceedsQuota(name, from: disk) ? .overQuota : .waiting
     }
 
@@ -85,7 +85,7 @@ public struct SimulatedProvider: WorkspaceProvider {
             try checkWay(to: asked, disk)
             let name = disk.spelling(of: asked) ?? asked
             let current = try disk.files[name].map { try local($0, path).bytes }
-            guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
+            guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatchError(current: current) }
             guard disk.hasRoom(for: bytes.count, at: name) else {
                 throw RecollectError(.diskFull, "no space left on \(device.name): \(path.text) was not changed")
             }
@@ -98,10 +98,10 @@ public struct SimulatedProvider: WorkspaceProvider {
         try change { state, disk in
             guard let name = disk.spelling(of: Self.key(path)) else {
                 if disk.isFolder(Self.key(path)) { throw Self.inTheWay(path.text) }
-                throw ContentMismatch(current: nil)
+                throw ContentMismatchError(current: nil)
             }
             let current = try file(at: path, disk).file.bytes
-            guard ContentHash(of: current) == expected else { throw ContentMismatch(current: current) }
+            guard ContentHash(of: current) == expected else { throw ContentMismatchError(current: current) }
             state.edit(name, to: nil, on: device.name)
         }
     }

@@ -48,13 +48,13 @@ enum FileNameChecks {
                 try expectEqual(provider.text(at: "Notes.md"), "large", "the text of the file with the other case")
                 try expectEqual(provider.text(at: "notes.md"), "small", "the text of the first file")
                 try expectEqual(provider.names(), ["Notes.md", "notes.md"], "the names")
-            } catch let mismatch as ContentMismatch {
+            } catch let mismatch as ContentMismatchError {
                 try expectEqual(mismatch.current, Array("small".utf8), "the content of the single file")
                 try provider.write("large", to: "Notes.md", replacing: "small")
                 try expectEqual(provider.text(at: "notes.md"), "large", "the text read with the other spelling")
                 try expectEqual(provider.items(in: .root).count, 1, "the number of files")
                 try expectEqual(
-                    provider.spelling(of: WorkspacePath("Notes.md")), WorkspacePath("notes.md"), "the spelling")
+                    provider.canonicalPath(of: WorkspacePath("Notes.md")), WorkspacePath("notes.md"), "the spelling")
             }
         },
     ]

@@ -17,13 +17,13 @@ enum FileRaceChecks {
                     do {
                         try provider.write("\(round) \(writer)", to: "context.md", replacing: expected)
                         winners.withLock { $0.append("\(round) \(writer)") }
-                    } catch is ContentMismatch {
+                    } catch is ContentMismatchError {
                         return
                     } catch {
                         failures.withLock { $0.append("\(error)") }
                     }
                 }
-                try expectEqual(failures.withLock { $0 }, [], "errors other than ContentMismatch")
+                try expectEqual(failures.withLock { $0 }, [], "errors other than ContentMismatchError")
                 let won = winners.withLock { $0 }
                 try expectEqual(won.count, 1, "the number of successful writes")
                 known = won[0]
@@ -102,7 +102,7 @@ enum FileRaceChecks {
         for _ in 0..<10_000 {
             do {
                 return try provider.write(known + line + "\n", to: "log.md", replacing: known)
-            } catch let mismatch as ContentMismatch {
+            } catch let mismatch as ContentMismatchError {
                 known = String(decoding: mismatch.current ?? [], as: UTF8.self)
             }
         }

@@ -98,12 +98,12 @@ func expectCode(
 
 /// Throws unless `body` throws a mismatch with this text as the current content.
 func expectMismatch(showing text: String?, from what: String, _ body: () throws -> Void) throws {
-    let expected = "a ContentMismatch with \(text ?? "no file") from \(what)"
+    let expected = "a ContentMismatchError with \(text ?? "no file") from \(what)"
     do {
         try body()
-    } catch let error as ContentMismatch {
+    } catch let error as ContentMismatchError {
         let shown = error.current.map { String(decoding: $0, as: UTF8.self) }
-        return try expect(shown == text, expected, actual: "a ContentMismatch with \(shown ?? "no file")")
+        return try expect(shown == text, expected, actual: "a ContentMismatchError with \(shown ?? "no file")")
     } catch {
         throw BrokenPromise(expected: expected, actual: "\(error)")
     }
