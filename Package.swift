@@ -121,6 +121,7 @@ let package = Package(
                 "RecollectBuiltInAgents",
                 "RecollectFileSystem",
                 "RecollectModels",
+                "RecollectPostgres",
                 "RecollectTranscripts",
                 "RecollectClaudeCodeUI",
                 .target(name: "CEditLine", condition: .when(traits: ["CommandLine"])),
@@ -226,6 +227,7 @@ let package = Package(
             name: "RecollectCLITests",
             dependencies: [
                 "RecollectCLI", "RecollectCore", "RecollectSQLite", "RecollectTestServer", "RecollectTestSupport",
+                "RecollectTesting",
             ]),
     ],
     swiftLanguageModes: [.v6]

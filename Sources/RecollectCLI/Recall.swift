@@ -10,7 +10,7 @@
             abstract: "Import, list, search, print, organize and export agent sessions.",
             discussion: """
                 The history is in one folder: --store, or the environment variable RECOLLECT_STORE, or by default Recollect in \
-                the folder for application data. SESSION is a session ID or a unique prefix of one.
+                the folder for application data. Both can also be the URL of a PostgreSQL database (`recall postgres --help`). SESSION is a session ID or a unique prefix of one.
 
                 With --json, every command prints JSON to standard output, with stable keys, and dates in milliseconds since \
                 1970. All other output goes to standard error. Colors, progress bars and the pager (PAGER, or less by default) \
@@ -35,12 +35,18 @@
                         SetCommand.self, ForkCommand.self, DiscardCommand.self, RestoreCommand.self, DeleteCommand.self,
                     ]),
                 CommandGroup(name: "Share files", subcommands: [WorkspaceCommand.self]),
-                CommandGroup(
-                    name: "Import, export, maintain",
-                    subcommands: [
-                        ImportCommand.self, ExportCommand.self, MigrateCommand.self, DoctorCommand.self,
-                    ]),
+                CommandGroup(name: "Import, export, maintain", subcommands: maintenance),
             ])
+
+        private static var maintenance: [any ParsableCommand.Type] {
+            var commands: [any ParsableCommand.Type] = [
+                ImportCommand.self, ExportCommand.self, MigrateCommand.self, DoctorCommand.self,
+            ]
+            #if Postgres
+                commands.append(PostgresCommand.self)
+            #endif
+            return commands
+        }
 
         /// The version printed by `--version` and `doctor`.
         static let version = "0.1.0"

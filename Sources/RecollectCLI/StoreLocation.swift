@@ -2,6 +2,7 @@
     import ArgumentParser
     import Foundation
     import Recollect
+    import RecollectPostgres
     import RecollectTranscripts
 
     /// The location of sessions: a path and the kind of its content.
@@ -14,6 +15,8 @@
             case files
             /// Transcripts, the input of an import.
             case transcripts
+            /// A Recollect history in PostgreSQL. The path is the URL of the database.
+            case database
         }
 
         /// The kind named by the argument; `nil` to detect it.
@@ -26,16 +29,36 @@
         }
 
         init?(argument: String) {
+            if Self.isDatabase(argument) {
+                self.init(kind: .database, path: argument)
+                return
+            }
             let named = [Kind.store, .files].first { argument.hasPrefix("\($0.rawValue):") }
-            kind = named
-            path = named.map { String(argument.dropFirst($0.rawValue.count + 1)) } ?? argument
+            self.init(kind: named, path: named.map { String(argument.dropFirst($0.rawValue.count + 1)) } ?? argument)
             if path.isEmpty { return nil }
+        }
+
+        /// Whether a text is the URL of a PostgreSQL database.
+        static func isDatabase(_ text: String) -> Bool {
+            ["postgres://", "postgresql://"].contains { text.hasPrefix($0) }
+        }
+
+        /// Whether the location holds a Recollect history.
+        var isHistory: Bool { kind == .store || kind == .database }
+
+        /// The location for messages: the path, or the servers and the name of a database, without a password.
+        var name: String {
+            guard kind == .database else { return path }
+            #if Postgres
+                if let history = try? PostgresHistoryStore(url: path) { return history.description }
+            #endif
+            return "a PostgreSQL database"
         }
 
         var url: URL { URL(fileURLWithPath: path, isDirectory: true) }
 
-        /// The standardized path, with symbolic links resolved as far as it exists.
-        var resolved: String { url.resolvingSymlinksInPath().standardizedFileURL.path }
+        /// The standardized path, with symbolic links resolved as far as it exists; the name of a database.
+        var resolved: String { kind == .database ? name : url.resolvingSymlinksInPath().standardizedFileURL.path }
 
         /// Returns the location with its kind detected. A source of the kind `files` becomes `transcripts`, for the
         /// import.

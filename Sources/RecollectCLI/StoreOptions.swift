@@ -3,10 +3,13 @@
     import Foundation
     import Logging
     import Recollect
+    import RecollectPostgres
 
-    /// The options of every command on a history: its folder, the user, and the output format.
+    /// The options of every command on a history: its folder or database, the user, and the output format.
     struct StoreOptions: ParsableArguments {
-        @Option(name: .long, help: ArgumentHelp("The folder of the history.", valueName: "dir"))
+        @Option(
+            name: .long,
+            help: ArgumentHelp("The folder of the history, or a PostgreSQL URL (postgres://…).", valueName: "dir"))
         var store: String?
 
         @Option(
@@ -20,11 +23,18 @@
         /// The user ID, `local` by default.
         var user: String { namedUser ?? "local" }
 
-        /// The history's folder: `--store`, else `RECOLLECT_STORE`, else the default folder.
-        var directory: URL {
+        /// The history: `--store`, else `RECOLLECT_STORE`, else the default folder.
+        var location: StoreLocation {
             let named =
                 store ?? ProcessInfo.processInfo.environment["RECOLLECT_STORE"].flatMap { $0.isEmpty ? nil : $0 }
-            return named.map { URL(fileURLWithPath: $0, isDirectory: true) } ?? SQLiteHistoryStore.defaultDirectory
+            guard let named else { return StoreLocation(kind: .store, path: SQLiteHistoryStore.defaultDirectory.path) }
+            return StoreLocation(kind: StoreLocation.isDatabase(named) ? .database : .store, path: named)
+        }
+
+        /// The folder for files beside the history: its own folder; for a history in a database, the default folder.
+        var directory: URL {
+            let location = location
+            return location.kind == .database ? SQLiteHistoryStore.defaultDirectory : location.url
         }
 
         func validate() throws {
@@ -34,15 +44,44 @@
         /// Opens the history, runs a command on it, prints the events of the history to standard error, and closes
         /// the history. Then throws the error of the command, if any.
         /// - Parameters:
-        ///   - folder: The history's folder; `nil` for the folder of the options.
-        ///   - makes: Whether to create a missing history. Reading commands pass `false`, so a mistyped folder
-        ///     does not become an empty history.
+        ///   - location: The history; `nil` for that of the options.
+        ///   - makes: Whether to create a missing folder. Reading commands pass `false`, so a mistyped folder
+        ///     does not become an empty history. Tables in a database are created only by `recall postgres init`.
         /// - Throws: `notFound` if the history is missing and not to be created; errors of the opening and of the
         ///   command.
         func withHistory(
-            at folder: URL? = nil, makes: Bool = false, _ body: (SQLiteHistoryStore) async throws -> Void
+            at location: StoreLocation? = nil, makes: Bool = false,
+            _ body: (any HistoryStore & UserListing) async throws -> Void
         ) async throws {
-            let directory = folder ?? directory
+            let location = location ?? self.location
+            guard location.kind == .database else {
+                return try await withHistory(in: location.url, makes: makes) { try await body($0) }
+            }
+            #if Postgres
+                try await withDatabase(location) { try await body($0) }
+            #else
+                throw RecollectError(
+                    .invalidArgument,
+                    "this program was built without PostgreSQL; build it with: swift build -c release --traits CommandLine,Postgres"
+                )
+            #endif
+        }
+
+        /// As `withHistory(at:makes:_:)`, for a command that needs the files of the history.
+        /// - Throws: `invalidArgument` for a history in a database.
+        func withHistoryFiles(
+            instead command: String, _ body: (SQLiteHistoryStore) async throws -> Void
+        ) async throws {
+            guard location.kind != .database else {
+                throw RecollectError(
+                    .invalidArgument, "a history in a database has no files; use \(command) instead")
+            }
+            try await withHistory(in: location.url, makes: false, body)
+        }
+
+        private func withHistory(
+            in directory: URL, makes: Bool, _ body: (SQLiteHistoryStore) async throws -> Void
+        ) async throws {
             guard makes || Self.mayHoldHistory(directory) else {
                 throw RecollectError(
                     .notFound,
@@ -71,7 +110,7 @@
         }
 
         /// Prints the unread events of a history to standard error.
-        func printEvents(of history: SQLiteHistoryStore) {
+        func printEvents(of history: any HistoryStore) {
             // An erasure is the end of a deletion, not news.
             for event in history.events.takeUndelivered() where event.kind != .erased {
                 var facts: [String] = []

@@ -71,7 +71,34 @@ package struct FileStamp: Hashable, Sendable {
 
 extension FileStamp: CustomStringConvertible {
     /// All fields of the stamp, in one line.
-    package var description: String { "\(device) \(inode) \(size) \(seconds).\(nanoseconds)" }
+    package var description: String {
+        // Runs for each file of each scan; interpolation would be a large part of its time.
+        String(unsafeUninitializedCapacity: 5 * 21) { buffer in
+            var count = 0
+            func write(_ value: some FixedWidthInteger, _ separator: UInt8?) {
+                if let separator { put(separator) }
+                if value < 0 { put(UInt8(ascii: "-")) }
+                let start = count
+                var rest = value.magnitude
+                repeat {
+                    put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+                    rest /= 10
+                } while rest > 0
+                buffer[start..<count].reverse()
+            }
+            func put(_ byte: UInt8) {
+                buffer.initializeElement(at: count, to: byte)
+                count += 1
+            }
+            let space = UInt8(ascii: " ")
+            write(device, nil)
+            write(inode, space)
+            write(size, space)
+            write(seconds, space)
+            write(nanoseconds, UInt8(ascii: "."))
+            return count
+        }
+    }
 }
 
 extension OpenFolder {

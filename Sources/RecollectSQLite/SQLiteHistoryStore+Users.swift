@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-extension SQLiteHistoryStore {
+extension SQLiteHistoryStore: UserListing {
     /// Returns the IDs of all users with sessions, ordered by their bytes.
     ///
     /// Meant for moving or maintaining a whole history. An app with one user does not need it.

@@ -6,6 +6,20 @@
     @testable import RecollectFileSystem
 
     @Suite("Open files") struct OpenFileTests {
+        @Test("A stamp lists its numbers in decimal, also the largest and negative ones")
+        func stamp() {
+            var status = stat()
+            #expect("\(FileStamp(status))" == "0 0 0 0.0")
+            status.st_dev = .max
+            status.st_ino = .max
+            (status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec) = (.min, .min, .min)
+            #expect(
+                "\(FileStamp(status))"
+                    == "\(UInt64.max) \(UInt64.max) \(Int64.min) \(Int64.min).\(Int64.min)")
+            (status.st_dev, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec) = (2049, 1_020, -7, 5)
+            #expect("\(FileStamp(status))" == "2049 \(UInt64.max) 1020 -7.5")
+        }
+
         @Test(
             "Rights copied without the group give the file's own group no more rights than others have",
             .enabled(if: geteuid() == 0, "needs root"),

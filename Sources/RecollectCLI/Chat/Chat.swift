@@ -6,7 +6,7 @@
     ///
     /// Used by one task.
     final class Chat {
-        let history: SQLiteHistoryStore
+        let history: any HistoryStore
         let options: StoreOptions
         let team: AgentRoster
         let output: Output
@@ -18,7 +18,7 @@
         private let signals: Signals
 
         init(
-            history: SQLiteHistoryStore, options: StoreOptions, team: AgentRoster, session: SessionKey, output: Output,
+            history: any HistoryStore, options: StoreOptions, team: AgentRoster, session: SessionKey, output: Output,
             signals: Signals
         ) {
             self.history = history

@@ -14,9 +14,11 @@
 
                 At the end, prints whether the deleted text was erased from the files of the history. Erasing can be pending \
                 because another program is reading the history, or because the history is large; the next program that uses \
-                the history continues it. `recall doctor --find-traces WORD` searches for remains.
+                the history continues it. `recall doctor --find-traces WORD` searches for traces.
 
-                JSON: a list of objects with the keys id, messageCount, erasure (erased or pending), setAside (damaged files \
+                In a database, deleted rows stay in its files until its next VACUUM, and in backups.
+
+                JSON: a list of objects with the keys id, messageCount, erasure (erased, pending or vacuum), setAside (damaged files \
                 set aside, possibly with deleted text). --json requires --yes.
                 """)
 
@@ -32,6 +34,19 @@
             if options.json, !yes { throw ValidationError("--json requires --yes.") }
         }
 
+        /// Whether deleted text is still in files.
+        private enum ErasureState: String {
+            case erased, pending, vacuum
+
+            var sentence: String {
+                switch self {
+                case .erased: "Erased from the files of the history."
+                case .pending: "Erasing is pending: the next program that uses the history continues it."
+                case .vacuum: "Deleted rows stay in the files of the database until its next VACUUM."
+                }
+            }
+        }
+
         func run() async throws {
             try await options.withHistory { history in
                 let sessions = try await options.sessions(session, in: history)
@@ -44,16 +59,14 @@
                     guard try await question.ask() else { return Output.printError("Nothing was deleted.") }
                 }
                 for session in sessions { try await history.deleteSession(session.id) }
-                let isErased = try await isErased(history)
+                let files = history as? SQLiteHistoryStore
+                let erasure = try await erasure(in: files)
                 try await confirmDeletion(of: sessions, in: history)
-                let setAside = try await history.filesSetAside()
+                let setAside = try await files?.filesSetAside() ?? []
                 try await Output.open { [names] output in
                     guard options.json else {
                         for name in names { try await output.line("Deleted \(name)") }
-                        try await output.line(
-                            isErased
-                                ? "Erased from the files of the history."
-                                : "Erasing is pending: the next program that uses the history continues it.")
+                        try await output.line(erasure.sentence)
                         if let name = TypedLines(in: options.directory, of: options.user).name {
                             try await output.line(
                                 "Lines typed in `recall chat` remain in \(name). To erase them, delete that file.")
@@ -69,13 +82,18 @@
                         [
                             "id": .string(session.id.sessionId),
                             "messageCount": .integer(Int64(session.messageCount)),
-                            "erasure": .string(isErased ? "erased" : "pending"),
+                            "erasure": .string(erasure.rawValue),
                             "setAside": .array(setAside.map(JSONValue.string)),
                         ]
                     }
                     try await output.line(JSONValue.array(listed).jsonString)
                 }
             }
+        }
+
+        private func erasure(in files: SQLiteHistoryStore?) async throws -> ErasureState {
+            guard let files else { return .vacuum }
+            return try await isErased(files) ? .erased : .pending
         }
 
         /// Waits while the erasure makes progress, 5 seconds at most. Does not wait for readers of an older state.

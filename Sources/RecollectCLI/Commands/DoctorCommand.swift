@@ -23,6 +23,8 @@
                 surrounding text. Exit code 0: not found; 2: found. JSON: a list of objects with the keys kind, file, count, \
                 isLive (whether it is in data that was not deleted), and, if known, offset, page, userId, sessionId, \
                 messageId.
+
+                For a history in a database, use `recall postgres check`.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -42,7 +44,7 @@
         }
 
         func run() async throws {
-            try await options.withHistory { history in
+            try await options.withHistoryFiles(instead: "`recall postgres check`") { history in
                 if let findTraces { return try await print(try await history.traces(of: findTraces)) }
                 if repair { try await history.repair() }
                 let report = try await history.check()

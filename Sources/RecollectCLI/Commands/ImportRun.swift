@@ -28,7 +28,7 @@
 
     extension ImportReport {
         /// Returns the summary for people.
-        func summary(_ options: StoreOptions, in directory: URL? = nil, _ style: Style) -> String {
+        func summary(_ options: StoreOptions, in location: StoreLocation? = nil, _ style: Style) -> String {
             let added = "\(Format.count(addedCount, "new message")) in \(Format.count(sessionCount, "session"))"
             let unchanged = "\(Format.grouped(unchangedCount)) \(unchangedCount == 1 ? "was" : "were") already stored"
             var lines = ["\(style.bold("Imported")) \(added); \(unchanged)."]
@@ -47,7 +47,7 @@
                 let names = others.prefix(6).map(\.visible).joined(separator: ", ") + (others.count > 6 ? ", …" : "")
                 lines.append("Sessions of other users: \(names); to list them, use --user.")
             }
-            lines.append(style.dim("The history is in \((directory ?? options.directory).path)."))
+            lines.append(style.dim("The history is in \((location ?? options.location).name)."))
             return lines.joined(separator: "\n")
         }
 

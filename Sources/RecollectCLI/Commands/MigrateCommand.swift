@@ -9,8 +9,8 @@
             commandName: "migrate",
             abstract: "Copy all sessions from one store to another, and verify them.",
             discussion: """
-                LOCATION is a path, store:PATH for the folder of a Recollect history, or files:PATH for a folder of chat files \
-                of Agent Squad's FileChatStorage. The format of a plain path is detected; if the target does not exist, a \
+                LOCATION is a path, store:PATH for the folder of a Recollect history, files:PATH for a folder of chat files \
+                of Agent Squad's FileChatStorage, or the URL of a PostgreSQL database. The format of a plain path is detected; if the target does not exist, a \
                 Recollect history is created. --from also accepts the formats of `recall import`. The default of --from and \
                 --to is the history of --store.
 
@@ -36,31 +36,31 @@
         }
 
         func run() async throws {
-            let here = StoreLocation(kind: .store, path: options.directory.path)
+            let here = options.location
             let (from, to) = (try (from ?? here).detected(isSource: true), try (to ?? here).detected(isSource: false))
             guard from.resolved != to.resolved else {
                 throw RecollectError(
-                    .invalidArgument, "\(from.path) cannot be migrated to itself: specify another location")
+                    .invalidArgument, "\(from.name) cannot be migrated to itself: specify another location")
             }
-            switch (from.kind, to.kind) {
-            case (.store, .store):
-                try await options.withHistory(at: from.url) { source in
-                    try await options.withHistory(at: to.url, makes: true) { target in
+            switch (from.isHistory, to.isHistory) {
+            case (true, true):
+                try await options.withHistory(at: from) { source in
+                    try await options.withHistory(at: to, makes: true) { target in
                         try await move(source, from, to) {
                             try await source.migrate(user: $0, to: target, progress: $1)
                         }
                     }
                 }
-            case (.store, .files):
+            case (true, false):
                 let target = FileChatStorage(baseURL: to.url, sameRole: .keep)
-                try await options.withHistory(at: from.url) { source in
+                try await options.withHistory(at: from) { source in
                     try await move(source, from, to) {
                         try await source.migrate(user: $0, to: target, progress: $1)
                     }
                 }
-            case (_, .store):
-                try await options.withHistory(at: to.url, makes: true) { try await importAll(into: $0, from, to) }
-            case (_, _):
+            case (false, true):
+                try await options.withHistory(at: to, makes: true) { try await importAll(into: $0, from, to) }
+            case (false, false):
                 throw RecollectError(
                     .invalidArgument,
                     "only a Recollect history can be migrated to chat files: import \(from.path) into a history first, then migrate the history"
@@ -72,9 +72,9 @@
             (String, @escaping @Sendable (MigrationProgress) -> Void) async throws -> MigrationReport
 
         /// Moves the users of a history one after the other.
-        private func move(_ source: SQLiteHistoryStore, _ from: StoreLocation, _ to: StoreLocation, _ move: Move)
-            async throws
-        {
+        private func move(
+            _ source: any UserListing, _ from: StoreLocation, _ to: StoreLocation, _ move: Move
+        ) async throws {
             let users = if let user = options.namedUser { [user] } else { try await source.users() }
             var report = MigrationReport()
             var conflict: RecollectError?
@@ -118,17 +118,18 @@
                 \(style.bold("Copied")) \(Format.count(report.addedMessageCount, "new message")) in \
                 \(Format.count(report.movedSessionCount, "session")); \(Format.grouped(unchanged)) \
                 \(unchanged == 1 ? "was" : "were") already stored. Verified \(Format.count(report.sessionCount, "session")).
-                \(style.dim("The sessions are in \(to.path).".oneLine))
+                \(style.dim("The sessions are in \(to.name).".oneLine))
                 """
         }
 
-        private func importAll(into target: SQLiteHistoryStore, _ from: StoreLocation, _ to: StoreLocation) async throws
-        {
+        private func importAll(
+            into target: any HistoryStore, _ from: StoreLocation, _ to: StoreLocation
+        ) async throws {
             let report = try await ImportRun(paths: [from.path], options: options, verifies: true).run(in: target)
             try await Output.open { output in
                 let text =
                     options.json
-                    ? report.listed.naming(from, to).jsonString : report.summary(options, in: to.url, output.style)
+                    ? report.listed.naming(from, to).jsonString : report.summary(options, in: to, output.style)
                 try await output.line(text)
             }
             if !options.json { report.printUnreadable() }
@@ -139,8 +140,8 @@
     extension JSONValue {
         fileprivate func naming(_ from: StoreLocation, _ to: StoreLocation) -> JSONValue {
             var members = objectValue ?? [:]
-            members["from"] = .string(from.path)
-            members["to"] = .string(to.path)
+            members["from"] = .string(from.name)
+            members["to"] = .string(to.name)
             return .object(members)
         }
     }

@@ -13,7 +13,7 @@
                 columns are omitted, as are columns for which the terminal is too narrow.
 
                 JSON: a list of objects with the keys id, title (if set), displayTitle, createdAt, lastActivityAt, lastAccessedAt, \
-                messageCount, agents, workingDirectory, branch, preview, tags, isPinned, isArchived, isUnread, usage (input, output, \
+                messageCount, agents, workingDirectory, gitBranch, preview, tags, isPinned, isArchived, isUnread, usage (input, output, \
                 cacheCreation, cacheRead), discardedAt, branchPoint, metadata.
 
                 Exit code 2: messages were lost because a file was damaged. The set-aside file is reported on standard error \
@@ -36,7 +36,7 @@
                     if options.json { return try await writeJSON(history, output) }
                     for line in try await lines(history, output) { try await output.line(line) }
                 }
-                try await printLosses(of: history)
+                if let files = history as? SQLiteHistoryStore { try await printLosses(of: files) }
             }
         }
 

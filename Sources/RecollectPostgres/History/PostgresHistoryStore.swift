@@ -16,9 +16,11 @@
     /// twice. A canceled call saves all or nothing.
     ///
     /// Any server may write to any session at any time. The turns of one session run one after the other (`TurnLease`).
-    public final class PostgresHistoryStore: HistoryStore {
+    public final class PostgresHistoryStore: HistoryStore, CustomStringConvertible {
         /// The events posted by the store.
         public let events: StoreEvents
+        /// The hosts, ports and name of the database, for messages: no user, and no password.
+        public var description: String { database.pool.address.description }
         let database: PostgresDatabase
         let configuration: PostgresConfiguration
         let knownStates = KnownStates()

@@ -7,6 +7,19 @@
         /// The steps to the present version.
         var migrations = PostgresSchema.migrations
 
+        /// The first statements of each step.
+        static let preparation = [
+            "SELECT set_config('lock_timeout', '10s', true)",
+            // Two migrations must not run at once, and `CREATE SCHEMA IF NOT EXISTS` fails if they do.
+            "SELECT pg_advisory_xact_lock(hashtextextended('recollect.migration', 0))",
+            "CREATE SCHEMA IF NOT EXISTS recollect",
+            """
+            CREATE TABLE IF NOT EXISTS recollect.migration (
+              version bigint PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now()
+            )
+            """,
+        ]
+
         /// Returns the version of the tables; 0 without tables.
         func currentVersion() async throws -> Int64 {
             let exists = try await database.read("SELECT to_regclass('recollect.migration') IS NOT NULL")
@@ -30,22 +43,11 @@
         /// Runs the next step. Returns false if there is none.
         private func migrateOnce() async throws -> Bool {
             try await database.transaction { transaction in
-                let results = try await transaction.run([
-                    PostgresStatement("SELECT set_config('lock_timeout', '10s', true)"),
-                    // Two migrations must not run at once, and `CREATE SCHEMA IF NOT EXISTS` fails if they do.
-                    PostgresStatement("SELECT pg_advisory_xact_lock(hashtextextended('recollect.migration', 0))"),
-                    PostgresStatement("CREATE SCHEMA IF NOT EXISTS recollect"),
-                    PostgresStatement(
-                        """
-                        CREATE TABLE IF NOT EXISTS recollect.migration (
-                          version bigint PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now()
-                        )
-                        """),
-                    PostgresStatement(
-                        "SELECT coalesce(max(version), 0), current_setting('server_encoding') FROM recollect.migration"),
-                ])
-                let version = results[4].integer(0, 0)
-                try checkEncoding(results[4].text(0, 1))
+                let state = PostgresStatement(
+                    "SELECT coalesce(max(version), 0), current_setting('server_encoding') FROM recollect.migration")
+                let results = try await transaction.run(Self.preparation.map { PostgresStatement($0) } + [state])
+                let version = results[results.count - 1].integer(0, 0)
+                try checkEncoding(results[results.count - 1].text(0, 1))
                 try check(version)
                 guard let next = migrations.first(where: { $0.version > version }) else { return ([], false) }
                 let statements = next.statements.map { PostgresStatement($0) }
@@ -86,8 +88,10 @@
             throw RecollectError(
                 .cannotOpen,
                 "\(database.pool.address.description): the tables of the history "
-                    + (version == 0 ? "do not exist" : "have version \(version) instead of \(known)")
-                    + "; migrate them first")
+                    + (version == 0
+                        ? "do not exist; create them with `recall postgres init`"
+                        : "have version \(version) instead of \(known); update them with `recall postgres migrate`")
+                    + " or `migrate()`")
         }
     }
 #endif

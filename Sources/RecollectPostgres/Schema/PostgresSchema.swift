@@ -34,6 +34,15 @@
                 version: 1, statements: sessions + messages + [compactions] + turns + replies + attachments + feed)
         ]
 
+        /// The statements of all migrations, for an empty database, as a script of one transaction.
+        static var script: String {
+            let steps = migrations.flatMap { migration in
+                migration.statements + ["INSERT INTO recollect.migration (version) VALUES (\(migration.version))"]
+            }
+            return (["BEGIN"] + PostgresMigrator.preparation + steps + ["COMMIT"]).map { $0 + ";\n" }.joined(
+                separator: "\n")
+        }
+
         /// The number of partitions of the tables of sessions and of messages. Autovacuum cleans each by itself.
         private static let partitionCount = 16
 

@@ -17,6 +17,12 @@
                 })
         }
 
+        /// Returns the terms of a message in the index.
+        static func set(of content: MessageColumns.Content, userId: String) -> Set<[UInt8]> {
+            guard case .texts(let texts) = values(of: [content], userId: userId) else { return [] }
+            return Set(texts[0].utf8.split(separator: UInt8(ascii: " ")).map { Array($0) })
+        }
+
         /// Returns an SQL expression for the index entries of a column with terms.
         static func vector(_ terms: String) -> String { "array_to_tsvector(string_to_array(\(terms), ' '))" }
 

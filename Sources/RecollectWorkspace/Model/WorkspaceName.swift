@@ -2,6 +2,44 @@
 enum WorkspaceName {
     /// Returns the reason why a composed (NFC) name is refused; `nil` for a valid name.
     static func refusal(of name: String) -> String? {
+        isPlain(name) ? nil : refusalOfUnusual(name)
+    }
+
+    /// Whether a name is valid by its bytes alone: ASCII letters, digits, `_`, `-` and dots inside, and no name with a
+    /// meaning on some system.
+    ///
+    /// Each name in each scan is checked, and nearly all are of this kind.
+    static func isPlain(_ name: String) -> Bool {
+        var name = name
+        return name.withUTF8 { bytes in
+            guard bytes.count <= 255, bytes.first != UInt8(ascii: "."), bytes.last != UInt8(ascii: ".") else {
+                return false
+            }
+            var stemLength = bytes.count
+            for (index, byte) in bytes.enumerated() {
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    continue
+                case UInt8(ascii: "."):
+                    stemLength = min(stemLength, index)
+                    // Names with `.icloud`, `.ini`, `.nosync` and `.tmp` need a closer look.
+                    let next = bytes[index + 1] | 0x20
+                    if next == UInt8(ascii: "i") || next == UInt8(ascii: "n") { return false }
+                    if next == UInt8(ascii: "t"), index + 2 < bytes.count, bytes[index + 2] | 0x20 == UInt8(ascii: "m")
+                    {
+                        return false
+                    }
+                default: return false
+                }
+            }
+            // `con`, `com1` and `tmp` do, too.
+            return stemLength > 4 || 1...2 ~= stemLength
+        }
+    }
+
+    /// As `refusal(of:)`, without its shortcut.
+    static func refusalOfUnusual(_ name: String) -> String? {
         guard !name.isEmpty else { return "it contains an empty name" }
         guard name.utf8.count <= 255 else { return "it contains a name longer than 255 bytes" }
         if let scalar = name.unicodeScalars.first(where: isForbidden) {

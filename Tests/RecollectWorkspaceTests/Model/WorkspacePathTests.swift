@@ -56,6 +56,29 @@ struct WorkspacePathTests {
         #expect(try WorkspacePath(text).description == text)
     }
 
+    @Test("unsafe-names: the shortcut for plain names accepts no name that the rules refuse")
+    func plain() {
+        var generator = SeededGenerator(seed: 12)
+        let pieces = [
+            "con", "nul", "com1", "lpt9", "tmp", "icloud", "ini", "desktop", "nosync", "sync", "md", "t", "x", "N", "I",
+            "T", "M", ".", ".",
+            "-", "_", "9", " ", "~", "é", "a",
+        ]
+        var plainCount = 0
+        for _ in 0..<200_000 {
+            let name = (0..<Int.random(in: 0...5, using: &generator)).map { _ in
+                let piece = pieces.randomElement(using: &generator)!
+                return Bool.random(using: &generator) ? piece : piece.uppercased()
+            }.joined()
+            guard WorkspaceName.isPlain(name) else { continue }
+            plainCount += 1
+            #expect(WorkspaceName.refusalOfUnusual(name) == nil, "\(name)")
+        }
+        #expect(plainCount > 20_000)
+        let long = String(repeating: "a", count: 255)
+        #expect(WorkspaceName.isPlain(long) && !WorkspaceName.isPlain(long + "a"))
+    }
+
     @Test(
         "unsafe-names: characters similar to slashes and dots do not separate names",
         arguments: ["／", "∕", "⁄", "⧸", "．．", "‥", "․․", "a／..／b", "．．／．．／etc", "＼", "%2e%2e%2f", "..%2f", "%2F"])
