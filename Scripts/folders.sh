@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks that no folders of a target use each other, directly or through further folders; `make lint` calls this. A folder uses
 # another one if the code of its files has the name of a type declared there. A file beside the folders may use all of them: it is
-# not part of a folder. Comments and strings do not count. With --list it prints all uses between folders and checks nothing.
+# not part of a folder. Comments and strings do not count, except for interpolated types. With --list it prints all uses between folders and checks nothing.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,6 +13,14 @@ for target in Sources/*/; do
     [ -n "$files" ] || continue
     # The same files twice: first their declarations, then their uses.
     awk -v list="$([ "${1:-}" = --list ] && echo 1 || echo 0)" '
+        # Returns the types interpolated into strings: SQL refers to columns and expressions of other files so.
+        function interpolated(line,    names) {
+            while (match(line, /\\\([A-Z][A-Za-z0-9_.]*/)) {
+                names = names " " substr(line, RSTART + 2, RLENGTH - 2)
+                line = substr(line, RSTART + RLENGTH)
+            }
+            return names
+        }
         FNR == 1 {
             if (FILENAME == first) pass = 2
             if (first == "") { first = FILENAME; pass = 1 }
@@ -29,11 +37,17 @@ for target in Sources/*/; do
         {
             line = $0
             if (line ~ /^ *\/\//) next
+            names = interpolated(line)
             marks = gsub(/"""/, "\"\"\"", line)
-            if (quoted) { if (marks % 2 == 1) quoted = 0; next }
-            if (marks % 2 == 1) quoted = 1
-            gsub(/"([^"\\]|\\.)*"/, "", line)
-            sub(/\/\/.*/, "", line)
+            if (quoted) {
+                if (marks % 2 == 1) quoted = 0
+                line = ""
+            } else {
+                if (marks % 2 == 1) quoted = 1
+                gsub(/"([^"\\]|\\.)*"/, "", line)
+                sub(/\/\/.*/, "", line)
+            }
+            line = line names
         }
         pass == 1 {
             if (indented) sub(/^    /, "", line)

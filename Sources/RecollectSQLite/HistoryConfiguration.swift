@@ -36,8 +36,5 @@ public struct HistoryConfiguration: Sendable {
     }
 
     /// `busyTimeout` in whole milliseconds.
-    var busyMilliseconds: Int {
-        let (seconds, attoseconds) = busyTimeout.components
-        return Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
-    }
+    var busyMilliseconds: Int { Int(busyTimeout.milliseconds) }
 }

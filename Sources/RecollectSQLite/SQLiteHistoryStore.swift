@@ -345,14 +345,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// A change is read on demand, so a slow reader costs no memory. Of several changes to one object, a slow
     /// reader may get only the last. The stream ends when the iterating task is canceled.
     public func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error> {
-        let reading = ChangeReading(after: cursor)
-        return AsyncThrowingStream { [self] in
-            do {
-                return try await reading.next(signal) { try await changes(after: $0, limit: $1) }
-            } catch is CancellationError {
-                return nil
-            }
-        }
+        ChangeFeedReader.stream(after: cursor, signal) { [self] in try await changes(after: $0, limit: $1) }
     }
 }
 

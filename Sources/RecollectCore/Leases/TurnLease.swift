@@ -75,6 +75,14 @@ public final class TurnLease: Sendable {
     /// The leases of the turns containing the current task.
     @TaskLocal package static var held: [TurnLease] = []
 
+    /// The leases from a storage that a write of the current task needs.
+    package static func held(from origin: @autoclosure () -> String) -> [TurnLease] {
+        let held = held
+        guard !held.isEmpty else { return [] }
+        let origin = origin()
+        return held.filter { !$0.isOver && $0.isFrom(origin) }
+    }
+
     /// Whether the lease was released, and not lost before. Later writes of its turn need no lease.
     package var isOver: Bool { state.withLock { $0.isReleased && !$0.isLost } }
 

@@ -124,12 +124,9 @@ extension HistoryStore {
     /// Returns all messages of an agent in a session, read by pages, with the bytes of their attachments.
     fileprivate func allMessages(of id: SessionKey, agentId: String) async throws -> [ConversationMessage] {
         var all: [ConversationMessage] = []
-        var request = PageRequest<MessageCursor>(limit: 500)
-        while true {
-            let page = try await messages(of: id, agentId: agentId, page: request)
-            all += try await restoringAttachments(of: page.elements.map(\.message), userId: id.userId)
-            guard let next = page.next else { return all }
-            request = PageRequest(limit: 500, after: next)
+        try await forEachPage(of: id, agentId: agentId, pageSize: 500) { page in
+            all += try await restoringAttachments(of: page.map(\.message), userId: id.userId)
         }
+        return all
     }
 }

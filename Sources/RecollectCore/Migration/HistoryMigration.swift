@@ -75,12 +75,8 @@ extension HistoryStore {
         for isDiscarded in [true, false] {
             let query = SessionQuery(
                 userId: userId, order: .lastAccess, isReversed: true, isDiscarded: isDiscarded)
-            var request = PageRequest<SessionCursor>(limit: 200)
-            while true {
-                let page = try await sessions(query, page: request)
-                for session in page.elements { try await visit(session, isDiscarded, body) }
-                guard let next = page.next else { break }
-                request = PageRequest(limit: 200, after: next)
+            try await forEachPage(of: query) { page in
+                for session in page { try await visit(session, isDiscarded, body) }
             }
         }
     }

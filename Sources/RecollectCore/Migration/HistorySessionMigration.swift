@@ -45,7 +45,7 @@ struct HistorySessionMigration {
         var (count, added) = (0, 0)
         var finder = MessageFinder(session.id, in: target)
         if details != SessionDetails() { try await target.update(session.id, with: details) }
-        try await source.forEachPage(of: session.id, limit: Self.pageSize) { page in
+        try await source.forEachPage(of: session.id, pageSize: Self.pageSize) { page in
             for run in page.runs {
                 try Task.checkCancellation()
                 let messages = try await source.restoringAttachments(of: run.messages, userId: session.id.userId)
@@ -118,7 +118,7 @@ struct HistorySessionMigration {
     private func copiedMessages() async throws -> Int? {
         var (count, isWhole) = (0, true)
         var finder = MessageFinder(session.id, in: target)
-        try await source.forEachPage(of: session.id, limit: Self.pageSize) { page in
+        try await source.forEachPage(of: session.id, pageSize: Self.pageSize) { page in
             try Task.checkCancellation()
             for stored in page {
                 guard let found = try await finder.find(stored) else {
@@ -203,20 +203,6 @@ extension [StoredMessage] {
 }
 
 extension HistoryStore {
-    /// Calls `body` for each page of the messages of all agents in a session; at least once, possibly with an empty
-    /// page.
-    fileprivate func forEachPage(
-        of id: SessionKey, limit: Int, _ body: ([StoredMessage]) async throws -> Void
-    ) async throws {
-        var request = PageRequest<MessageCursor>(limit: limit)
-        while true {
-            let page = try await messages(of: id, agentId: nil, page: request)
-            try await body(page.elements)
-            guard let next = page.next else { return }
-            request = PageRequest(limit: limit, after: next)
-        }
-    }
-
     fileprivate func hasAttachment(_ hash: String, userId: String) async throws -> Bool {
         do {
             _ = try await attachment(sha256: hash, userId: userId)

@@ -27,3 +27,10 @@ extension Date {
     /// The limit of dates. Up to 2^52, milliseconds are exact as seconds of a `Date` and as JSON numbers.
     private static let extent: Int64 = 1 << 52
 }
+
+extension Duration {
+    /// The duration in whole milliseconds.
+    package var milliseconds: Int64 {
+        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -84,4 +84,14 @@
             }
         }
     }
+
+    extension PostgresResult {
+        func optionalText(_ row: Int, _ column: Int) -> String? {
+            isNull(row, column) ? nil : text(row, column)
+        }
+
+        func optionalInteger(_ row: Int, _ column: Int) -> Int64? {
+            isNull(row, column) ? nil : integer(row, column)
+        }
+    }
 #endif

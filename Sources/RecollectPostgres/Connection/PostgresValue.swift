@@ -77,18 +77,25 @@
         }
     }
 
-    /// A statement of SQL with its parameters, `$1` and so on.
-    struct PostgresStatement: Sendable {
-        let sql: String
-        let parameters: [PostgresValue]
+    extension String {
+        /// The bytes of UTF-8.
+        var bytes: [UInt8] { Array(utf8) }
+    }
 
-        init(_ sql: String, _ parameters: PostgresValue...) {
-            self.init(sql, parameters: parameters)
+    extension PostgresValue {
+        /// The bytes of a text in UTF-8; NULL for `nil`.
+        static func bytes(of text: String?) -> PostgresValue {
+            text.map { .bytes($0.bytes) } ?? .null
         }
 
-        init(_ sql: String, parameters: [PostgresValue]) {
-            self.sql = sql
-            self.parameters = parameters
+        /// NULL for `nil`.
+        static func optional(_ bytes: [UInt8]?) -> PostgresValue {
+            bytes.map { .bytes($0) } ?? .null
+        }
+
+        /// NULL for `nil`.
+        static func optional(_ integer: Int64?) -> PostgresValue {
+            integer.map { .integer($0) } ?? .null
         }
     }
 #endif

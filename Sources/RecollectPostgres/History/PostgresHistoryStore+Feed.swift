@@ -5,7 +5,7 @@
     extension PostgresHistoryStore {
         /// Returns the current position of the change feed: see `HistoryStore`.
         public func latestChangeCursor() async throws -> ChangeCursor {
-            try await settled {
+            try await readUpToDate {
                 try await $0.read(
                     """
                     SELECT greatest(
@@ -24,7 +24,7 @@
         /// server. This method waits for them: see `PostgresConfiguration.feedTimeout`.
         public func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange] {
             let limit = PostgresValue.integer(Int64(max(1, limit)))
-            return try await settled {
+            return try await readUpToDate {
                 try await $0.read(
                     """
                     SELECT feed.*, \(Self.isWaiting) FROM (SELECT 1) AS one LEFT JOIN (
@@ -55,14 +55,7 @@
         ///
         /// A change is read on demand, so a slow reader costs no memory. The stream ends when the iterating task is canceled.
         public func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error> {
-            let reading = ChangeReading(after: cursor)
-            return AsyncThrowingStream { [self] in
-                do {
-                    return try await reading.next(signal) { try await changes(after: $0, limit: $1) }
-                } catch is CancellationError {
-                    return nil
-                }
-            }
+            ChangeFeedReader.stream(after: cursor, signal) { [self] in try await changes(after: $0, limit: $1) }
         }
 
         /// Whether there are saved changes that are not yet in the feed.
@@ -72,7 +65,7 @@
             """
 
         /// Reads until all saved changes are in the feed, for at most `PostgresConfiguration.feedTimeout`. The last column is `isWaiting`.
-        private func settled<Value: Sendable>(
+        private func readUpToDate<Value: Sendable>(
             _ query: (PostgresDatabase) async throws -> PostgresResult, read: (PostgresResult) -> Value
         ) async throws -> Value {
             let deadline = ContinuousClock.now + configuration.feedTimeout

@@ -70,35 +70,4 @@
         }
     }
 
-    extension String {
-        /// The bytes of UTF-8.
-        var bytes: [UInt8] { Array(utf8) }
-    }
-
-    extension PostgresValue {
-        /// The bytes of a text in UTF-8; NULL for `nil`.
-        static func bytes(of text: String?) -> PostgresValue {
-            text.map { .bytes($0.bytes) } ?? .null
-        }
-
-        /// NULL for `nil`.
-        static func optional(_ bytes: [UInt8]?) -> PostgresValue {
-            bytes.map { .bytes($0) } ?? .null
-        }
-
-        /// NULL for `nil`.
-        static func optional(_ integer: Int64?) -> PostgresValue {
-            integer.map { .integer($0) } ?? .null
-        }
-    }
-
-    extension PostgresResult {
-        func optionalText(_ row: Int, _ column: Int) -> String? {
-            isNull(row, column) ? nil : text(row, column)
-        }
-
-        func optionalInteger(_ row: Int, _ column: Int) -> Int64? {
-            isNull(row, column) ? nil : integer(row, column)
-        }
-    }
 #endif

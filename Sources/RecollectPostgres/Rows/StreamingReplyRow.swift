@@ -130,11 +130,4 @@
             ] + AttachmentRows(userId: scope.userId).save(attachments, for: uses, isRelative: false)
         }
     }
-
-    extension Duration {
-        /// The duration in whole milliseconds.
-        var milliseconds: Int64 {
-            components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
-        }
-    }
 #endif

@@ -17,8 +17,7 @@ enum DerivedData {
         try db.integer("SELECT ifnull((SELECT max(sequence) FROM message), 0) > \(through)") == 1
     }
 
-    /// The sequence number of the last message with derived data, in SQL.
-    static let through = "(SELECT through FROM derived_data)"
+    private static let through = FeedState.derivedThroughSQL
 
     /// Returns the sequence number of the last message with derived data.
     static func lastSequence(_ db: Database) throws -> SequenceNumber {

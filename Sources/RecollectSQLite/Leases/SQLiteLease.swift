@@ -38,10 +38,7 @@ final class SQLiteLease: LeaseStorage {
     /// The time for which a living process may be late with a renewal, in milliseconds.
     private static let grace: Int64 = 1_000
 
-    private static func end(after duration: Duration) -> Int64 {
-        ClockWatch.uptime + duration.components.seconds * 1_000
-            + duration.components.attoseconds / 1_000_000_000_000_000
-    }
+    private static func end(after duration: Duration) -> Int64 { ClockWatch.uptime + duration.milliseconds }
 
     func take(_ token: Int64, of session: SessionKey, for duration: Duration) async throws -> Bool? {
         let rows = try await history.read { try Self.rows(of: session, through: token, $0) }
@@ -125,24 +122,5 @@ final class SQLiteLease: LeaseStorage {
             let isValid = try db.integer("SELECT 1 FROM turn_lease WHERE token = ?", lease.token) != nil
             if !isValid { try lease.lose() }
         }
-    }
-}
-
-extension SQLiteHistoryStore {
-    /// Waits for the lease of a session: see `HistoryStore` and `TurnLease`.
-    ///
-    /// With a history on disk, this process holds a lock file in `writers/` beside the database until the end of the lease: see
-    /// `beginReply`. So the lease of an ended process is invalid at once, and that of a stopped one after its duration.
-    public func lease(of session: SessionKey, for duration: Duration) async throws -> TurnLease? {
-        try await SQLiteLease(history: self).lease(of: session, for: duration)
-    }
-
-    /// The database of the leases.
-    var leaseOrigin: String { connection.files?.database ?? "\(ObjectIdentifier(connection))" }
-
-    /// The leases that a write of the current task needs.
-    var heldLeases: [TurnLease] {
-        let held = TurnLease.held
-        return held.isEmpty ? [] : held.filter { !$0.isOver && $0.isFrom(leaseOrigin) }
     }
 }

@@ -87,7 +87,7 @@ enum HistoryCheck {
             """
             SELECT session_id, message_count,
               (SELECT count(*) FROM message WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = session.id)
-               AND sequence <= \(DerivedData.through)) AS held
+               AND sequence <= \(FeedState.derivedThroughSQL)) AS held
             FROM session WHERE message_count <> held LIMIT \(limit)
             """
         ).forEachRow { row in
@@ -102,7 +102,7 @@ enum HistoryCheck {
     }
 
     private static func ids(_ db: Database) throws -> [HistoryReport.Problem] {
-        let messages = try count("SELECT count(*) FROM message WHERE sequence <= \(DerivedData.through)", db)
+        let messages = try count("SELECT count(*) FROM message WHERE sequence <= \(FeedState.derivedThroughSQL)", db)
         let found = try count(
             """
             SELECT count(*) FROM message_id JOIN message ON message.sequence = message_id.sequence

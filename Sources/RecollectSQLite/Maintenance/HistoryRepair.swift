@@ -42,7 +42,7 @@ enum HistoryRepair {
         }
         let unknown: [SequenceNumber] = try db.values(
             """
-            SELECT sequence FROM message AS row NOT INDEXED WHERE sequence <= \(DerivedData.through)
+            SELECT sequence FROM message AS row NOT INDEXED WHERE sequence <= \(FeedState.derivedThroughSQL)
             AND NOT EXISTS (SELECT 1 FROM message AS entry INDEXED BY message_by_position
               WHERE entry.scope_row_id = row.scope_row_id AND entry.position = row.position)
             AND NOT EXISTS (SELECT 1 FROM message_id AS entry

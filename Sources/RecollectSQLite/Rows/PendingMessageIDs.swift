@@ -7,24 +7,6 @@ struct HeldMessage {
     let scope: ScopeRowID
 }
 
-/// The positions of the change feed and of the tables derived from it.
-struct FeedState {
-    /// The number of the last change.
-    var last: SequenceNumber
-    /// The sequence number of the last message with derived data.
-    var derivedThrough: SequenceNumber
-
-    /// The number of changes without derived data.
-    var pending: Int64 { last.rawValue - derivedThrough.rawValue }
-}
-
-extension FeedState {
-    init(_ db: Database) throws {
-        last = try db.lastSequence()
-        derivedThrough = try db.value("SELECT \(DerivedData.through)") ?? .zero
-    }
-}
-
 /// The IDs of pending messages, in memory.
 ///
 /// `@unchecked Sendable`: used only inside write transactions, which run serially on the writer's queue.

@@ -106,7 +106,7 @@ struct ScopeRow {
     static let lookUp = """
         SELECT session.id, scope.id, scope.window_start, \(Database.lastSequence),
           (SELECT role FROM message WHERE scope_row_id = scope.id AND position >= scope.window_start
-           ORDER BY position DESC LIMIT 1), \(DerivedData.through), session.discarded_at,
+           ORDER BY position DESC LIMIT 1), \(FeedState.derivedThroughSQL), session.discarded_at,
           (SELECT id FROM scope WHERE session_row_id = session.id AND agent_id = ''),
           (SELECT \(MessageSortKey.sqlTime) FROM message WHERE scope_row_id = scope.id ORDER BY position DESC LIMIT 1)
         FROM session
@@ -135,17 +135,5 @@ struct ScopeRow {
         }
         guard statement.isNull(6) else { return .discarded(statement.value(0), row) }
         return row.map(Found.scope) ?? .session(statement.value(0))
-    }
-}
-
-extension Database {
-    /// The number of the feed's last change, of a message or of any other kind, as an SQL expression.
-    static let lastSequence = """
-        max(ifnull((SELECT max(sequence) FROM message), 0), ifnull((SELECT max(sequence) FROM change), 0))
-        """
-
-    /// Returns the number of the feed's last change, of a message or of any other kind.
-    func lastSequence() throws -> SequenceNumber {
-        try value("SELECT \(Self.lastSequence)") ?? .zero
     }
 }

@@ -38,7 +38,7 @@ enum SessionRow {
         try db.integer(
             """
             SELECT 1 FROM session WHERE id = ? AND (last_sequence > read_through OR EXISTS (
-              SELECT 1 FROM message WHERE sequence > max(read_through, \(DerivedData.through))
+              SELECT 1 FROM message WHERE sequence > max(read_through, \(FeedState.derivedThroughSQL))
               AND session_row_id = session.id))
             """, number) != nil
     }

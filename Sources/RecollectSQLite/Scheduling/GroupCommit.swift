@@ -157,15 +157,6 @@ extension GroupCommit.State {
     }
 }
 
-/// The database was closed before an operation began. Nothing was read or written. The operation runs again on a
-/// new opening.
-struct DatabaseRetired: Error {}
-
-/// The database was opened read-only. Nothing was written. A new opening may be able to write.
-struct NotWritable: Error {
-    let cause: RecollectError
-}
-
 /// A write with a result of any type.
 ///
 /// `@unchecked Sendable`: the group's lock guards `stage`. After the write was taken, only the thread with the

@@ -28,3 +28,12 @@ final class Retirement: Sendable {
         }
     }
 }
+
+/// The database was closed before an operation began. Nothing was read or written. The operation runs again on a
+/// new opening.
+struct DatabaseRetired: Error {}
+
+/// The database was opened read-only. Nothing was written. A new opening may be able to write.
+struct NotWritable: Error {
+    let cause: RecollectError
+}

@@ -41,6 +41,6 @@ struct OpeningState: Sendable {
     private static let query = """
         SELECT (SELECT group_concat(identifier, char(10)) FROM grdb_migrations),
           (SELECT version FROM search_state WHERE id = 1), EXISTS (SELECT 1 FROM streaming_reply), EXISTS (SELECT 1 FROM erasure),
-          (SELECT indexed_through FROM search_state WHERE id = 1), \(DerivedData.through)
+          (SELECT indexed_through FROM search_state WHERE id = 1), \(FeedState.derivedThroughSQL)
         """
 }

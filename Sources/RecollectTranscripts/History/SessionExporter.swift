@@ -59,13 +59,11 @@ public struct SessionExporter: Sendable {
             throw RecollectError(.notFound, "there is no session \(id.sessionId)")
         }
         try await write(Self.head(of: session, format))
-        var page = PageRequest<MessageCursor>(limit: Self.pageSize)
         var isFirst = true
         var missing: [MissingAttachment] = []
-        while true {
-            let messages = try await history.messages(of: id, agentId: nil, page: page)
+        try await history.forEachPage(of: id, pageSize: Self.pageSize) { page in
             var bytes: [UInt8] = []
-            for var stored in messages.elements {
+            for var stored in page {
                 if format != .markdown {
                     stored.message = try await withAttachments(stored.message, of: id.userId, &missing)
                 }
@@ -74,8 +72,6 @@ public struct SessionExporter: Sendable {
                 isFirst = false
             }
             try await write(bytes)
-            guard let next = messages.next else { break }
-            page = PageRequest(limit: Self.pageSize, after: next)
         }
         if format == .json { try await write(Array("\n]}\n".utf8)) }
         return missing

@@ -15,8 +15,10 @@ enum Placeholder {
         return String(name.dropFirst().dropLast(".icloud".count))
     }
 
-    #if !canImport(Darwin)
-        /// Returns at once, without a download: on this system, a sync service delivers files.
-        static func requestDownload(of url: URL) throws {}
-    #endif
+    /// Requests the download of a file, and returns immediately. On systems without iCloud, a sync service delivers files.
+    static func requestDownload(of url: URL) throws {
+        #if canImport(Darwin)
+            try FileManager.default.startDownloadingUbiquitousItem(at: url)
+        #endif
+    }
 }

@@ -144,33 +144,3 @@ extension WorkspaceProvider {
     /// Does nothing.
     public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {}
 }
-
-/// A version of a file stored by the provider beside it, after changes on two devices.
-public struct ConflictVersion: Hashable, Sendable {
-    /// The provider's name for the version.
-    public let id: String
-    /// The version's content.
-    public let bytes: [UInt8]
-
-    /// Creates a version.
-    public init(id: String, bytes: [UInt8]) {
-        self.id = id
-        self.bytes = bytes
-    }
-}
-
-/// The error thrown by a provider instead of overwriting an unexpected version.
-public struct ContentMismatchError: Error, Sendable, CustomStringConvertible {
-    /// The present content; `nil` without a file.
-    public let current: [UInt8]?
-
-    /// Creates the error.
-    public init(current: [UInt8]?) {
-        self.current = current
-    }
-
-    /// A description of the mismatch, without any content.
-    public var description: String {
-        current == nil ? "the file does not exist" : "the file does not have the expected content"
-    }
-}

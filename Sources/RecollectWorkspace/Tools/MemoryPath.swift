@@ -110,12 +110,3 @@ struct MemoryPath {
         return String(decoding: decoded, as: UTF8.self)
     }
 }
-
-/// A failure of a memory command, with the text for the model.
-struct MemoryFailure: Error {
-    let message: String
-
-    init(_ message: String) {
-        self.message = message
-    }
-}

@@ -1,14 +1,6 @@
 import Foundation
 import RecollectCore
 
-/// The behavior of a read if the content of the file is not local.
-public enum DownloadPolicy: Sendable {
-    /// Requests the download and waits for it. After this duration, the read throws `timedOut`.
-    case wait(Duration)
-    /// Requests the download and throws `FileNotYetAvailableError` at once.
-    case request
-}
-
 extension SharedWorkspace {
     /// Returns a file's content, and its version for a later write.
     ///

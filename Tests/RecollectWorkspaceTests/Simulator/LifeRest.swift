@@ -90,7 +90,7 @@ struct LifeRest {
             return try Set(files.keys).union(own.keys).filter { path in
                 // A case-insensitive disk has only one file of a name collision, and a sync leaves out the other one.
                 let asked = try? WorkspacePath(path)
-                if own[path] == nil, try asked.map(device.device.provider.spelling) != asked { return false }
+                if own[path] == nil, try asked.map(device.device.provider.canonicalPath) != asked { return false }
                 return files[path] != own[path]
             }.sorted().map { "\($0) differs between \(device.name) and the service" }
         }

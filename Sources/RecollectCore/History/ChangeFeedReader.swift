@@ -1,5 +1,5 @@
-/// Reads the change feed for one reader, page by page on demand. At most one page is in memory.
-package final class ChangeReading: Sendable {
+/// The position of one reader in the change feed. It reads page by page on demand: at most one page is in memory.
+package final class ChangeFeedReader: Sendable {
     private struct State {
         var cursor: ChangeCursor
         /// The changes read and not yet returned, the last first.
@@ -12,15 +12,30 @@ package final class ChangeReading: Sendable {
     /// limit is one second.
     private static let pollInterval = Duration.milliseconds(250)
 
-    package init(after cursor: ChangeCursor) {
+    private init(after cursor: ChangeCursor) {
         state = Locked(State(cursor: cursor))
     }
 
-    /// Returns the next change, after waiting for one if necessary; `nil` after the task is canceled.
+    /// Returns a stream of the changes after a cursor. It ends when the iterating task is canceled.
     /// - Parameters:
     ///   - signal: Signals the writes of this process.
     ///   - read: Returns at most this number of changes after a cursor.
-    package func next(
+    package static func stream(
+        after cursor: ChangeCursor, _ signal: Signal,
+        read: @escaping @Sendable (ChangeCursor, Int) async throws -> [HistoryChange]
+    ) -> AsyncThrowingStream<HistoryChange, any Error> {
+        let reader = ChangeFeedReader(after: cursor)
+        return AsyncThrowingStream {
+            do {
+                return try await reader.next(signal, read: read)
+            } catch is CancellationError {
+                return nil
+            }
+        }
+    }
+
+    /// Returns the next change, after waiting for one if necessary; `nil` after the task is canceled.
+    private func next(
         _ signal: Signal, read: (ChangeCursor, Int) async throws -> [HistoryChange]
     ) async throws -> HistoryChange? {
         while !Task.isCancelled {
