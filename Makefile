@@ -61,7 +61,7 @@ lint:
 	@Scripts/test.sh lint
 
 bench:
-	swift run -c release --package-path Benchmarks RecollectBenchmarks $(ARGS)
+	swift run -c release --package-path Benchmarks --traits Postgres RecollectBenchmarks $(ARGS)
 
 format:
 	swift format --in-place --recursive --parallel $(SOURCES)

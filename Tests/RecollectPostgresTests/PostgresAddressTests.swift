@@ -37,7 +37,9 @@
         @Test(
             "An invalid URL is refused without its password",
             arguments: [
-                "postgres://app:secret@[::1/h", "secret", "nonsense=secret",
+                "postgres://app:secret@[::1/h", "secret", "nonsense=secret", "postgres://app:x/secret@db/h",
+                "postgres://app:12/secret@db/h", "postgres://app:x@secret@db/h", "postgres://app:x?y/secret@db/h",
+                "postgres://db:secret/h",
             ])
         func invalid(url: String) {
             let error = #expect(throws: RecollectError.self) { try PostgresAddress(url) }

@@ -6,7 +6,7 @@ enum Work: String, CaseIterable, ExpressibleByArgument {
     case save, relaxed, window, group, files, search, recall, searches, imports, sessions, transcripts, opening,
         migration,
         agents,
-        workspace, merging, peers
+        workspace, merging, peers, postgres
 }
 
 /// The amounts of data: those promised in the table, or small ones to check that everything runs.
@@ -27,6 +27,8 @@ struct Sizes {
     var mergedBytes = 19_000_000
     /// The bytes of a large message.
     var largeMessage = 100_000_000
+    /// The users who share `messages` in PostgreSQL.
+    var users = 100
 
     static let quick = Sizes(
         turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000, streams: 100, peerTurns: 60, files: 500,
@@ -95,6 +97,7 @@ struct Measure: AsyncParsableCommand {
         case .agents: try await agentLines(rounds: sizes.rounds, sessions: sizes.streams)
         case .workspace: try await workspaceLines(files: sizes.files, rounds: sizes.rounds)
         case .peers: try await peerLines(turns: sizes.peerTurns, rounds: 3)
+        case .postgres: try await postgresLines(sizes)
         case .merging: try await mergingLines(bytes: sizes.mergedBytes, rounds: 2)
         }
     }

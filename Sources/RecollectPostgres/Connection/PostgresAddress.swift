@@ -24,12 +24,7 @@
             guard let list = PQconninfoParse(url, &message) else {
                 let reason = message.map { String(cString: $0) } ?? "out of memory"
                 PQfreemem(message)
-                // The text may contain a password, and so may libpq's message.
-                throw RecollectError(
-                    .invalidArgument,
-                    "the URL of the PostgreSQL server is invalid; write postgres://user@host:5432/database"
-                        + (reason.contains("missing \"=\"") ? ", beginning with postgres://" : "")
-                        + ", with special characters of names and passwords percent-encoded")
+                throw Self.invalid(reason.contains("missing \"=\"") ? ", beginning with postgres://" : "")
             }
             defer { PQconninfoFree(list) }
             var given: [String: String] = [:]
@@ -38,6 +33,9 @@
                 if let value = next.pointee.val { given[String(cString: keyword)] = String(cString: value) }
                 next += 1
             }
+            guard !Self.hasUnencodedPassword(url),
+                (given["port"] ?? "").split(separator: ",").allSatisfy({ UInt16($0) != nil })
+            else { throw Self.invalid() }
             // Defaults include environment variables. Only these decide whether an option of ours applies.
             let defaults = Self.defaults()
             func value(_ keyword: String) -> String? { given[keyword] ?? defaults[keyword] }
@@ -60,6 +58,22 @@
                 return "\(host):\(port.isEmpty ? "5432" : port)"
             }
             description = "\(places.joined(separator: ","))/\(value("dbname") ?? value("user") ?? "")"
+        }
+
+        /// The error for a text that libpq refuses. The text may contain a password, and so may libpq's message.
+        private static func invalid(_ hint: String = "") -> RecollectError {
+            RecollectError(
+                .invalidArgument,
+                "the URL of the PostgreSQL server is invalid; write postgres://user@host:5432/database" + hint
+                    + ", with special characters of names and passwords percent-encoded")
+        }
+
+        /// Whether an unencoded `/` or `@` in the password of a URL makes libpq read a part of it as another field.
+        private static func hasUnencodedPassword(_ url: String) -> Bool {
+            guard let scheme = url.range(of: "://") else { return false }
+            let address = url[scheme.upperBound...].prefix { $0 != "?" }
+            let signs = address.indices.filter { address[$0] == "@" }
+            return signs.count > 1 || signs.contains { address[..<$0].contains("/") }
         }
 
         /// Whether a host is a socket or an address of this machine.
