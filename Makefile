@@ -1,13 +1,13 @@
 # `make run` demonstrates Recollect; `make test` runs the same checks as CI. Each target is a script or one command.
 
-.PHONY: help run test quick soak mutations shake faults lint bench format doc map clean
+.PHONY: help run test quick soak mutations shake faults lint bench up down format doc map clean
 .DEFAULT_GOAL := help
 
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
 	Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests \
 	Samples/SessionStorageGuide/Package.swift Samples/SessionStorageGuide/Sources Samples/SessionStorageGuide/Tests
 
-export FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION
+export FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION PORT
 
 help:
 	@echo 'make run      build recall, import transcripts, list and search them'
@@ -32,6 +32,8 @@ help:
 	@echo 'make lint     check the format, the patches, the folders, the code map and the prose'
 	@echo 'make format   format the sources'
 	@echo 'make bench    run the benchmarks; ARGS=… for options, ARGS=--help lists them'
+	@echo 'make up       start a PostgreSQL server for trying things out; make down stops it'
+	@echo '                PORT=…        its port (default: 5480)'
 	@echo 'make doc      build the documentation in .build-doc'
 	@echo 'make map      write docs/code-map.md'
 	@echo 'make clean    remove all builds; a store in .recall stays'
@@ -62,6 +64,12 @@ lint:
 
 bench:
 	swift run -c release --package-path Benchmarks --traits Postgres RecollectBenchmarks $(ARGS)
+
+up:
+	@Scripts/up.sh
+
+down:
+	@Scripts/up.sh --stop
 
 format:
 	swift format --in-place --recursive --parallel $(SOURCES)
