@@ -38,9 +38,12 @@
             if path.isEmpty { return nil }
         }
 
-        /// Whether a text is the URL of a PostgreSQL database.
+        /// Whether a text is meant as the address of a PostgreSQL database. A mistyped one must not name a folder: it may contain a
+        /// password.
         static func isDatabase(_ text: String) -> Bool {
-            ["postgres://", "postgresql://"].contains { text.hasPrefix($0) }
+            let text = text.lowercased()
+            return text.firstMatch(of: /^\s*(store:|files:)?\s*postgres(ql)?:/) != nil || text.contains("password=")
+                || text.firstMatch(of: /^\s*(host|hostaddr|dbname|service)\s*=/) != nil
         }
 
         /// Whether the location holds a Recollect history.

@@ -138,6 +138,14 @@
             for (kind, damage) in [
                 ("messageCount", "UPDATE recollect.session SET message_count = message_count + 1"),
                 ("position", "UPDATE recollect.session SET last_position = 0"),
+                ("position", "UPDATE recollect.session SET added = 0"),
+                ("owner", "UPDATE recollect.message SET scope = 999"),
+                ("owner", "UPDATE recollect.session SET branch_of = 4242"),
+                ("schema", "DROP INDEX recollect.message_by_term"), ("schema", "DROP TABLE recollect.compaction"),
+                ("feed", "UPDATE recollect.message SET sequence = 1::bigint << 62 WHERE message_id = 'a1'"),
+                ("feed", "DELETE FROM recollect.feed"),
+                ("contentDamaged", "UPDATE recollect.session SET metadata = '{bad'"),
+                ("contentDamaged", "UPDATE recollect.message SET text = '\\xff' WHERE message_id = 'a1'"),
                 ("owner", "INSERT INTO recollect.tag (user_id, session, tag) VALUES ('local', 1, 'x')"),
                 ("contentDamaged", "UPDATE recollect.message SET parts = '[{', text = NULL WHERE message_id = 'a2'"),
                 ("contentDamaged", "UPDATE recollect.message SET parts = NULL, text = NULL WHERE message_id = 'a2'"),
@@ -164,6 +172,33 @@
                 recall.environment["RECOLLECT_STORE"] = saved
                 _ = try await Self.server.value.execute("DROP DATABASE \(copy)")
             }
+        }
+
+        @Test("A mistyped URL is an error without its password, and makes no folder")
+        func mistypedURL() async throws {
+            for url in [
+                "POSTGRES://pw:secret@127.0.0.1:1/x", " postgres://pw:secret@127.0.0.1:1/x", "postgres:/pw:secret@h/x",
+                "store:postgres://pw:secret@127.0.0.1:1/x", "files:postgresql://pw:secret@127.0.0.1:1/x",
+                "host=127.0.0.1 port=1 password=secret",
+            ] {
+                for arguments in [
+                    ["sessions", "--store", url], ["import", "x", "--store", url], ["migrate", "--to", url],
+                ] {
+                    let outcome = try await recall.run(arguments)
+                    #expect(outcome.code == 1, "\(arguments): \(outcome)")
+                    #expect(!(outcome.output + outcome.messages).contains("secret"), "\(outcome)")
+                }
+            }
+        }
+
+        @Test("A server that accepts no writes is named as such, with a way to read from it")
+        func readOnly() async throws {
+            #expect(try await recall.run("postgres", "init").code == 0)
+            _ = try await execute("ALTER DATABASE \(database) SET default_transaction_read_only = on")
+            let outcome = try await recall.run("sessions")
+            #expect(outcome.code == 1 && outcome.messages.contains("target_session_attrs=any"), "\(outcome.messages)")
+            let reading = try await recall.run("sessions", "--store", url + "?target_session_attrs=any")
+            #expect(reading.code == 0, "\(reading.messages)")
         }
 
         @Test("A wrong password, database, port or URL is a clear error without the password")

@@ -147,6 +147,58 @@
             #expect(proxy.count > 20)
         }
 
+        @Test("A transaction lost in a crash of the server is saved, though its number is given again", .needs(.time))
+        func lostNumber() async throws {
+            let server = try await PostgresTestServer.start(PostgresTestServer.Configuration(isDurable: true))
+            let store = PostgresHistoryStore(try PostgresAddress(try await server.createDatabase()))
+            try await store.migrate()
+            let attempts = Locked(0)
+            let insertion = "INSERT INTO recollect.tag (user_id, session, tag) VALUES ('u', 1, 't')"
+            try await store.database.transaction { transaction in
+                let attempt = attempts.withLock { count in
+                    count += 1
+                    return count
+                }
+                _ = try await transaction.run(insertion)
+                if attempt == 1 {
+                    try await server.stop(.kill)
+                    try await server.restart()
+                    try await server.execute("CREATE TABLE spent (number bigint)")
+                    try await server.execute(
+                        """
+                        DO $$ BEGIN
+                          FOR number IN 1..100 LOOP INSERT INTO spent VALUES (number); COMMIT; END LOOP;
+                        END $$
+                        """)
+                }
+                return ([], ())
+            }
+            let rows = try await store.database.read("SELECT count(*) FROM recollect.tag")
+            #expect(rows.integer(0, 0) == 1 && attempts.withLock { $0 } == 2)
+            try await server.stop()
+        }
+
+        @Test("An attempt that commits late, after the next one has begun, is the only one")
+        func lateCommit() async throws {
+            let outcome = TransactionOutcome()
+            let database = store.database
+            _ = try await database.read("SELECT 1")
+            try await database.pool.withConnection { first in
+                _ = try await first.run([PostgresTransaction.begin, outcome.insertion(1)])
+                let second = Task {
+                    try await database.pool.withConnection { connection in
+                        _ = try await connection.run([
+                            PostgresTransaction.begin, outcome.insertion(2), PostgresStatement("COMMIT"),
+                        ])
+                    }
+                }
+                _ = try await first.run("COMMIT")
+                let failure = await #expect(throws: PostgresFailure.self) { try await second.value }
+                #expect(failure?.sqlState == "23505")
+                #expect(try await outcome.committedAttempt(first) == 1)
+            }
+        }
+
         @Test("Concurrent operations of two servers leave no rows without a session, and right counts", .needs(.time))
         func consistency() async throws {
             let other = PostgresHistoryStore(try PostgresAddress(url))

@@ -22,6 +22,12 @@
             try await check.run { try await makeStore() }
         }
 
+        @Test(
+            "PostgresHistoryStore conforms behind PgBouncer in transaction mode", .needs(.pgBouncer), arguments: checks)
+        func conformanceBehindPgBouncer(_ check: HistoryStoreCheck) async throws {
+            try await check.run { try await makeStore(HistoryServer.urlThroughPgBouncer) }
+        }
+
         private let scope = Scope(userId: "ana", sessionId: "trip", agentId: "planner")
 
         @Test("Servers that save to one session save each message once, and each agent's in its order")

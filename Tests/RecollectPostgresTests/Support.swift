@@ -9,6 +9,10 @@
     extension Need {
         /// The programs of PostgreSQL.
         static let postgres = Need("PostgreSQL: `apt-get install postgresql`") { PostgresTestServer.isInstalled }
+        /// PgBouncer, and the programs of PostgreSQL.
+        static let pgBouncer = Need("PgBouncer: `apt-get install pgbouncer postgresql`") {
+            PgBouncerTestServer.isInstalled && PostgresTestServer.isInstalled
+        }
     }
 
     /// The server of all tests without faults. Each test has a database of its own.
@@ -39,12 +43,25 @@
     final class HistoryServer: Sendable {
         private static let plain = HistoryServer()
         private static let busy = HistoryServer()
+        private static let pooled = HistoryServer()
 
         /// The URL of a new database with the tables of a history.
         static var url: String { get async throws { try await plain.makeDatabase() } }
 
         /// The URL of a new database with the tables of a history, for a test with long transactions.
         static var urlForLongTransactions: String { get async throws { try await busy.makeDatabase() } }
+
+        /// The URL of a new database with the tables of a history, through PgBouncer in transaction mode.
+        static var urlThroughPgBouncer: String {
+            get async throws {
+                let url = try await pooled.makeDatabase()
+                return try await bouncer.value.url(for: url)
+            }
+        }
+
+        private static let bouncer = Task {
+            try await PgBouncerTestServer.start(before: pooled.server.value.server)
+        }
 
         private let server = Task {
             // Each test has several stores with up to 10 connections.

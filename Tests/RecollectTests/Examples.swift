@@ -45,6 +45,12 @@ func compaction(
         Array(old), of: scope, into: summary, by: "my-model", after: chat.compaction?.id)
 }
 
+func tenantHistory(_ shared: any HistoryStore, subject: String) -> TenantHistoryStore {
+    let tenant = Tenant(userId: subject)  // of the verified token
+    let history = shared.scoped(to: tenant)
+    return history
+}
+
 func chatStorage(_ storage: any ChatStorage) async throws -> [ConversationMessage] {
     let question = ConversationMessage(role: .user, text: "When does the ferry leave?")
     try await storage.save(question, userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 100)

@@ -19,7 +19,8 @@
 
                 Of each message, the first megabyte is searched; of each text in the calls and results of tools, the first 64 KB; and of \
                 letters without a space, as in base64 or long paths, the first 256 bytes. Of a word, the first 64 letters count. \
-                The same limits apply to words and phrases after + and -.
+                The same limits apply to words and phrases after + and -. In a database, the index also has at most 1 MB of different \
+                words of a message.
 
                 JSON: a list of objects with the keys sessionId, agentId, messageId, role, timestamp, snippet (matches between « and »), \
                 score (larger is better; in an order by date, the date), matchedWords and missingWords (the words of QUERY that the \

@@ -19,15 +19,17 @@ package final class ChangeFeedReader: Sendable {
     /// Returns a stream of the changes after a cursor. It ends when the iterating task is canceled.
     /// - Parameters:
     ///   - signal: Signals the writes of this process.
+    ///   - isWanted: Whether the stream has a change.
     ///   - read: Returns at most this number of changes after a cursor.
     package static func stream(
         after cursor: ChangeCursor, _ signal: Signal,
+        where isWanted: @escaping @Sendable (HistoryChange) -> Bool = { _ in true },
         read: @escaping @Sendable (ChangeCursor, Int) async throws -> [HistoryChange]
     ) -> AsyncThrowingStream<HistoryChange, any Error> {
         let reader = ChangeFeedReader(after: cursor)
         return AsyncThrowingStream {
             do {
-                return try await reader.next(signal, read: read)
+                return try await reader.next(signal, where: isWanted, read: read)
             } catch is CancellationError {
                 return nil
             }
@@ -36,7 +38,8 @@ package final class ChangeFeedReader: Sendable {
 
     /// Returns the next change, after waiting for one if necessary; `nil` after the task is canceled.
     private func next(
-        _ signal: Signal, read: (ChangeCursor, Int) async throws -> [HistoryChange]
+        _ signal: Signal, where isWanted: (HistoryChange) -> Bool,
+        read: (ChangeCursor, Int) async throws -> [HistoryChange]
     ) async throws -> HistoryChange? {
         while !Task.isCancelled {
             if let change = state.withLock({ $0.read.popLast() }) { return change }
@@ -50,7 +53,7 @@ package final class ChangeFeedReader: Sendable {
             }
             state.withLock { state in
                 state.cursor = last.cursor
-                state.read = page.reversed()
+                state.read = page.reversed().filter(isWanted)
             }
         }
         return nil

@@ -80,6 +80,9 @@
         /// Whether the connection can be used, and when it was made and last used.
         var currentCondition: Condition { condition.withLock { $0 } }
 
+        /// The time for the statements of a call. Locks and slow queries must not hold it for longer.
+        static let timeLimit = DispatchTimeInterval.seconds(30)
+
         /// Runs statements in one pipeline and returns their results, one for each statement.
         ///
         /// Without `BEGIN`, the statements are one transaction. After a failed statement, the following ones do not run, and an
@@ -87,7 +90,7 @@
         /// - Parameter timeLimit: The time for all statements. Then, they are canceled.
         /// - Throws: `PostgresFailure`, or `CancellationError` if the server canceled the statements for the task.
         func run(
-            _ statements: [PostgresStatement], timeLimit: DispatchTimeInterval = .seconds(30)
+            _ statements: [PostgresStatement], timeLimit: DispatchTimeInterval = timeLimit
         ) async throws -> [PostgresResult] {
             let number = numbers.withLock { count in
                 count += 1
@@ -241,7 +244,8 @@
             }
             if let failure = current.failure {
                 let isCanceled = failure.isCanceled && current.isCanceled
-                current.continuation.resume(throwing: isCanceled ? CancellationError() : failure)
+                let reported = failure.isCanceled && current.isTimedOut ? failure.timedOut : failure
+                current.continuation.resume(throwing: isCanceled ? CancellationError() : reported)
             } else {
                 current.continuation.resume(returning: current.results)
             }

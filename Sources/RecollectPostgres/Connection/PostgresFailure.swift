@@ -74,10 +74,25 @@
         /// Whether the statement was canceled by a request of this client or by a time limit.
         var isCanceled: Bool { sqlState == "57014" }
 
+        /// The failure of a statement canceled because of this client's time limit.
+        var timedOut: PostgresFailure {
+            PostgresFailure(
+                sqlState: sqlState,
+                message: "the statement took longer than 30 seconds; another transaction may hold a lock on its rows",
+                statement: statement)
+        }
+
+        /// Whether no host accepts writes. libpq reports it without a SQLSTATE.
+        private var isReadOnlySession: Bool {
+            sqlState.isEmpty && (message.contains("session is read-only") || message.contains("is in hot standby mode"))
+        }
+
         /// The public error.
         /// - Parameter server: The host, port and name of the database.
         func error(at server: String) -> RecollectError {
-            let (code, remedy) = explanation
+            let (code, remedy) =
+                isReadOnlySession
+                ? (.readOnly, "add target_session_attrs=any to the URL to read from it") : explanation
             let state = sqlState.isEmpty ? "" : " (SQLSTATE \(sqlState))"
             return RecollectError(code, "\(server): \(message)\(state)\(remedy.isEmpty ? "" : "; \(remedy)")")
         }
@@ -91,7 +106,7 @@
             case "53200": (.outOfMemory, "nothing of this save was stored")
             case "53300", "53400": (.busy, "the server has too many connections; use fewer, or a connection pooler")
             case "40001", "40P01", "55P03": (.busy, "other transactions changed the same rows; try again")
-            case "57014", "25P03": (.timedOut, "nothing of this save was stored")
+            case "57014", "25P03": (.timedOut, "a save was not stored")
             case "25006": (.readOnly, "the server is a standby or read-only; name the primary in the URL")
             case "54000", "22001": (.tooLarge, "")
             case "23505": (.conflict, "")

@@ -43,12 +43,13 @@
 
         /// Reads all rows of the history on one state of the database, and compares them. Changes nothing.
         ///
-        /// It checks the number and the owner of messages, whether their content is readable, their words in the index, the bytes of
-        /// attachments, and the server's settings for durability. The time is proportional to the size of the history.
+        /// It checks the tables, the numbers and owners of rows, whether contents are readable, their words in the index, the bytes and
+        /// uses of attachments, the end of the feed, and the server's settings for durability. It does not recompute the
+        /// titles, previews, dates and sums in lists. The time is proportional to the size of the history.
         /// - Throws: `cannotOpen` without tables, `newerSchema` for tables of a newer version, and errors of the server.
         public func check() async throws -> PostgresReport {
             try await performing { database in
-                try await database.reading { transaction in
+                try await database.reading(timeLimit: .seconds(86_400)) { transaction in
                     var check = try await PostgresCheck(server: description, in: transaction)
                     try await check.run()
                     return check.report

@@ -83,6 +83,7 @@
         func checkVersion() async throws {
             let version = try await currentVersion()
             try check(version)
+            if version > 0 { try checkEncoding(try await database.read("SHOW server_encoding").text(0, 0)) }
             let known = migrations.last?.version ?? 0
             guard version < known else { return }
             throw RecollectError(

@@ -265,6 +265,13 @@
             """
             CREATE INDEX change_by_subject ON recollect.change (user_id, session_id, message_id, kind, agent_id)
             """,
+            // See `TransactionOutcome`.
+            """
+            CREATE TABLE recollect.outcome (
+              key bigint PRIMARY KEY, attempt bigint NOT NULL, saved_at timestamptz NOT NULL DEFAULT now()
+            )
+            """,
+            "CREATE INDEX outcome_by_date ON recollect.outcome (saved_at)",
             "CREATE TABLE recollect.feed (id boolean PRIMARY KEY DEFAULT true CHECK (id), base bigint NOT NULL)",
             "INSERT INTO recollect.feed (base) VALUES (0)",
             """

@@ -26,16 +26,19 @@
         /// Returns an SQL expression for the index entries of a column with terms.
         static func vector(_ terms: String) -> String { "array_to_tsvector(string_to_array(\(terms), ' '))" }
 
-        /// The maximum length of terms in bytes. A `tsvector` has at most 1 MB.
-        private static let maxLength = 900_000
+        /// The maximum length of the different terms of a message in bytes: a `tsvector` has less than 1 MB of them. Longer texts lose
+        /// their last words.
+        private static let maxLength = 1_040_000
 
         /// Returns the terms, without repetitions if they are many: as many as fit.
         private static func limited(_ terms: [UInt8]) -> [UInt8] {
             guard terms.count > maxLength else { return terms }
             var seen: Set<ArraySlice<UInt8>> = []
             var limited: [UInt8] = []
+            var length = 0
             for term in terms.split(separator: UInt8(ascii: " ")) where seen.insert(term).inserted {
-                guard limited.count + term.count < maxLength else { break }
+                length += term.count
+                guard length <= maxLength else { break }
                 limited.append(UInt8(ascii: " "))
                 limited += term
             }

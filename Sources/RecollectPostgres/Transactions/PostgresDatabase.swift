@@ -37,48 +37,42 @@
         /// Runs work in one transaction, and then its last statements with the commit in one round trip.
         ///
         /// The work may run several times. After its failure, the transaction is rolled back. If the connection ends during the
-        /// commit, the server is asked whether the transaction was committed (`pg_xact_status`): its value is then returned.
+        /// commit, nobody knows whether the server has saved it, so each transaction also saves a row of its call (`TransactionOutcome`):
+        /// at most one attempt of a call is committed, and its value is returned.
         /// - Parameter body: The work. Returns the last statements, and the value of the transaction.
         /// - Throws: As `write`, and the errors of the work.
         func transaction<Value: Sendable>(
             _ body: (PostgresTransaction) async throws -> (statements: [PostgresStatement], value: Value)
         ) async throws -> Value {
-            var unknown: (number: Int64, value: Value)?
+            let outcome = TransactionOutcome()
+            var attempt: Int64 = 0
+            /// The values of attempts without an answer to their commit.
+            var unknown: [Int64: Value] = [:]
             return try await repeating { connection in
-                if let (number, value) = unknown {
-                    if try await Self.isCommitted(number, connection) { return value }
-                    unknown = nil
+                attempt += 1
+                func committed() async throws -> Value? {
+                    guard !unknown.isEmpty else { return nil }
+                    return try await outcome.committedAttempt(connection).flatMap { unknown[$0] }
                 }
+                if let value = try await committed() { return value }
                 let transaction = PostgresTransaction(connection)
-                let value: Value
-                let statements: [PostgresStatement]
                 do {
-                    (statements, value) = try await body(transaction)
+                    let (statements, value) = try await body(transaction)
+                    // From here on, the attempt may be committed.
+                    unknown[attempt] = value
+                    let results = try await transaction.run(
+                        statements + [outcome.insertion(attempt), PostgresStatement("COMMIT")])
+                    try Self.checkCommit(results)
+                    return value
+                } catch let failure as PostgresFailure where failure.isOutcomeUnknown {
+                    throw failure
                 } catch {
+                    unknown[attempt] = nil
                     await transaction.rollBack()
+                    // An earlier attempt was committed while this one ran: this one has found its change.
+                    if let value = try await committed() { return value }
                     throw error
                 }
-                do {
-                    try Self.checkCommit(try await transaction.run(statements + [PostgresStatement("COMMIT")]))
-                } catch let failure as PostgresFailure where failure.isOutcomeUnknown {
-                    unknown = transaction.number.map { ($0, value) }
-                    throw failure
-                }
-                return value
-            }
-        }
-
-        /// Whether a transaction was committed.
-        /// - Throws: A conflict while it is still running.
-        private static func isCommitted(_ number: Int64, _ connection: PostgresConnection) async throws -> Bool {
-            let rows = try await connection.run("SELECT pg_xact_status($1::bigint::text::xid8)", .integer(number))
-            switch rows.text(0, 0) {
-            case "committed": return true
-            case "aborted": return false
-            case "in progress": throw PostgresFailure.changedMeanwhile
-            default:
-                throw PostgresFailure(
-                    sqlState: "XX000", message: "the server no longer knows whether it saved a change")
             }
         }
 
@@ -109,10 +103,14 @@
         }
 
         /// Runs work that only reads, on one state of the database. The work may run several times.
+        /// - Parameter timeLimit: The time for the statements of each round trip.
         /// - Throws: As `write`, and the errors of the work.
-        func reading<Value: Sendable>(_ body: (PostgresTransaction) async throws -> Value) async throws -> Value {
+        func reading<Value: Sendable>(
+            timeLimit: DispatchTimeInterval = PostgresConnection.timeLimit,
+            _ body: (PostgresTransaction) async throws -> Value
+        ) async throws -> Value {
             try await repeating { connection in
-                let transaction = PostgresTransaction(connection, isReadOnly: true)
+                let transaction = PostgresTransaction(connection, isReadOnly: true, timeLimit: timeLimit)
                 do {
                     let value = try await body(transaction)
                     await transaction.rollBack()

@@ -1,4 +1,5 @@
 #if Postgres
+    import Foundation
     import RecollectCore
 
     /// An open transaction of several round trips. One task uses it. One that only reads sees one state of the database.
@@ -6,7 +7,6 @@
         private struct State {
             var hasBegun = false
             var feedOffset: Int64 = 0
-            var number: Int64?
         }
 
         /// Statements see what other transactions have committed before them, also where the default of the database differs.
@@ -15,22 +15,24 @@
         /// Statements see one state of the database.
         static let beginReading = PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
-        /// Reads the number of the transaction, and limits the time between two statements: the locks of a server that was stopped
-        /// must not last.
-        private static let number = PostgresStatement("SELECT \(timeout), pg_current_xact_id()::text::bigint")
-        private static let timeout = "set_config('idle_in_transaction_session_timeout', '10s', true)"
+        /// Limits the time between two statements: the locks of a server that was stopped must not last.
+        private static let limitingTime = PostgresStatement(
+            "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)")
 
         private let connection: PostgresConnection
         private let state = Locked(State())
 
         private let isReadOnly: Bool
+        private let timeLimit: DispatchTimeInterval
 
-        init(_ connection: PostgresConnection, isReadOnly: Bool = false) {
-            (self.connection, self.isReadOnly) = (connection, isReadOnly)
+        /// Creates a transaction of a connection.
+        /// - Parameter timeLimit: The time for the statements of each round trip.
+        init(
+            _ connection: PostgresConnection, isReadOnly: Bool = false,
+            timeLimit: DispatchTimeInterval = PostgresConnection.timeLimit
+        ) {
+            (self.connection, self.isReadOnly, self.timeLimit) = (connection, isReadOnly, timeLimit)
         }
-
-        /// The number of the transaction, after its beginning. One that only reads has none.
-        var number: Int64? { state.withLock(\.number) }
 
         /// Runs statements in one round trip. Returns their results.
         func run(_ statements: [PostgresStatement]) async throws -> [PostgresResult] {
@@ -38,17 +40,11 @@
                 defer { state.hasBegun = true }
                 return !state.hasBegun
             }
-            guard isFirst else { return try await connection.run(statements) }
-            let beginning =
-                isReadOnly
-                ? [Self.beginReading, PostgresStatement("SELECT \(Self.timeout)")]
-                : [Self.begin, Self.number]
-            let results = try await connection.run(beginning + statements)
-            if !isReadOnly {
-                let number = results[1].integer(0, 1)
-                state.withLock { $0.number = number }
-            }
-            return Array(results.dropFirst(beginning.count))
+            guard isFirst else { return try await connection.run(statements, timeLimit: timeLimit) }
+            // One that only reads has no locks, and may work for long between two statements.
+            let beginning = isReadOnly ? [Self.beginReading] : [Self.begin, Self.limitingTime]
+            return Array(
+                try await connection.run(beginning + statements, timeLimit: timeLimit).dropFirst(beginning.count))
         }
 
         /// Runs a statement. Returns its result.

@@ -91,7 +91,9 @@
 
         /// Starts a server that ends with this process: a shell kills it, and removes its folder, when the shell's standard input
         /// ends before the server.
+        /// - Parameter program: The name of a program of PostgreSQL, or the path of another one.
         func serve(_ program: String, _ arguments: String..., in folder: URL) throws -> Process {
+            let path = program.hasPrefix("/") ? program : self.folder.appendingPathComponent(program).path
             let script = """
                 folder=$1; shift
                 exec 3<&0
@@ -109,7 +111,7 @@
                 kill $reader 2>/dev/null
                 """
             let process = try process(
-                ["/bin/sh", "-c", script, "sh", folder.path, self.folder.appendingPathComponent(program).path]
+                ["/bin/sh", "-c", script, "sh", folder.path, path]
                     + arguments)
             process.standardInput = Pipe()
             process.standardOutput = FileHandle.nullDevice

@@ -218,7 +218,7 @@
         }
 
         /// Returns an unused port of 127.0.0.1.
-        private static func freePort() throws -> Int {
+        static func freePort() throws -> Int {
             #if canImport(Glibc)
                 let handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             #else
