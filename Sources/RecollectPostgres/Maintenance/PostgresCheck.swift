@@ -48,7 +48,7 @@
             report.attachmentBytes = Int(counts.integer(0, 5))
         }
 
-        /// Checks that the tables have all columns, keys and indexes of `PostgresSchema`.
+        /// Checks that all tables of `PostgresSchema` exist, with their keys and indexes.
         private mutating func checkSchema() async throws {
             let rows = try await transaction.run(
                 """
