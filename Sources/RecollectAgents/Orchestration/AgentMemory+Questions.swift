@@ -166,7 +166,7 @@ extension AgentMemory {
         }
         lazy var copies = copyIDs(of: input.message).filter { !isTaken($0) } + [newID]
         var question = input.message
-        // The last saved message with another content.
+        // The last saved message with other content.
         var other: ConversationMessage?
         var attempts = 0
         if isTaken(question.id) {

@@ -333,7 +333,7 @@
         private struct Condition {
             private(set) var sql = "message.user_id = $1"
             private(set) var values: [PostgresValue]
-            /// Keeps the planner from reading all messages in order until some have the words: it knows little of their number.
+            /// Keeps the planner from reading all messages in order until some have the words: its estimate of their number is poor.
             private(set) var fence = ""
 
             init(user: PostgresValue) {

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// A store for the bytes of attachments: each content once, in a file named after its SHA-256 beside the database.
+/// A store for the bytes of attachments: each version once, in a file named after its SHA-256 beside the database.
 ///
 /// All methods block. A file is complete and durable before a row names it. It is removed after the last of these
 /// rows.

@@ -34,7 +34,7 @@ extension SQLiteSearchSource {
             return next == nil && found.count < limit
         }
         guard let next, found.count < limit else { return found }
-        // The index knows times only roughly.
+        // The index stores times only approximately.
         try forEach(
             words.expression.fts5(filter.tokens(of: userId)), "recollect_frequency", String(phraseCount), through: next
         ) { match in
@@ -44,7 +44,7 @@ extension SQLiteSearchSource {
         return found
     }
 
-    /// Reads the index alone, and none of these messages. The index knows times only roughly.
+    /// Reads the index alone, and none of these messages. The index stores times only approximately.
     func message(
         beforeNewest count: Int, _ expression: SearchExpression, _ filter: SearchFilter, through bound: SequenceNumber
     ) throws -> SequenceNumber? {

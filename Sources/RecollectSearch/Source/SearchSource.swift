@@ -3,8 +3,8 @@ import RecollectCore
 /// The reads of a search among the messages of a user.
 ///
 /// A search is one function that runs to its end, in one state of the history. A store in the same process answers at
-/// once. For a store behind a network, an instance remembers what it has read, and throws `SearchIncomplete` for all else.
-/// The store then reads what was asked for, and runs the search again with the same instance, until it needs nothing more.
+/// once. For a store behind a network, an instance remembers what it has read, and otherwise throws `SearchIncomplete`.
+/// The store then reads what was asked for, and runs the search again with the same instance, until it is complete.
 package protocol SearchSource: AnyObject {
     /// The bounds of the messages that a search finds.
     func bounds() throws -> ClosedRange<SequenceNumber>

@@ -37,7 +37,7 @@ public struct DamagedRegion: Sendable {
     public var offset: Int
     /// The length in bytes.
     public var count: Int
-    /// The name of the kind of region. Places of one name share a line of the report.
+    /// The name of the kind of region. Regions with the same name share a line of the report.
     public var name: String
     /// Prefixes of the entries to be lost or changed with the region.
     public var mayLose: [String]

@@ -36,12 +36,12 @@ struct ChatRevision: Equatable, Sendable {
         (restores, number) == (other.restores, other.number) && content != other.content
     }
 
-    /// Whether a content is this one, or that of an earlier state.
+    /// Whether some content is this one, or that of an earlier state.
     func has(_ content: ByteString) -> Bool {
         self.content == content || Self.hasState(of: content, in: replaced)
     }
 
-    /// Whether one of the states has a content.
+    /// Whether one of the states has this content.
     static func hasState(of content: ByteString, in states: Set<String>) -> Bool {
         guard !states.isEmpty else { return false }
         let hash = hash(content)

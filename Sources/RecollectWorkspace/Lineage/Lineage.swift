@@ -52,7 +52,7 @@ struct Lineage {
             var device = DeviceContents(orders: orders)
             var last: (content: ContentHash, making: Int?)?
             var newest: Int?
-            // The content of a missing file. A file with a content is there again.
+            // The content of a missing file. A file with content is there again.
             var missing: ContentHash?
             for version in log.map(\.version) {
                 if version.kind.isAbsence {
@@ -116,7 +116,7 @@ struct Lineage {
         Set(zip(log, log.dropFirst()).filter { $1.version.kind == .conflicted }.map(\.0.version.hash))
     }
 
-    /// Returns the position of the first mention of each content in a log: an odd one of its line, or an even one of a
+    /// Returns the position of the first mention of each version in a log: an odd one of its line, or an even one of a
     /// line with it as a parent, or of its absence. A parent existed before, but the log does not say since when.
     private static func order(of log: [VersionLine]) -> [ContentHash: Int] {
         Dictionary(
@@ -139,8 +139,8 @@ struct Lineage {
             arrived = Array(repeating: -1, count: orders.count)
         }
 
-        /// Adds the parents of a version. Returns whether the version has a content of this device again, or one with an
-        /// earlier position in some log than a content of this device: the replaced one, or one made elsewhere.
+        /// Adds the parents of a version. Returns whether the version has content of this device again, or one with an
+        /// earlier position in some log than content of this device: the replaced one, or one made elsewhere.
         mutating func putsBack(_ version: WorkspaceVersion, replacing replaced: ContentHash?) -> Bool {
             for parent in version.parents { add(parent, isMade: made.contains(parent)) }
             let latest = replaced.map(positions(with:)) ?? arrived
@@ -164,7 +164,7 @@ struct Lineage {
 
     // MARK: Ancestors
 
-    /// Returns all known ancestors of a content in the conflict.
+    /// Returns all known ancestors of a version in the conflict.
     private func ancestors(of content: ContentHash) -> Set<ContentHash> {
         var makings = makingsByContent[content] ?? []
         if makings.contains(where: { self.makings[$0].isWritten }) { makings.removeAll { !self.makings[$0].isWritten } }
@@ -174,7 +174,7 @@ struct Lineage {
         return ancestors(of: Parent(content: content, making: makings.first)).subtracting([content])
     }
 
-    /// Returns all known ancestors of one occurrence of a content. Another occurrence of it may be among them.
+    /// Returns all known ancestors of one occurrence of a version. Another occurrence of it may be among them.
     private func ancestors(of occurrence: Parent) -> Set<ContentHash> {
         var found: Set<ContentHash> = []
         var reached: Set<Parent> = []
@@ -188,14 +188,14 @@ struct Lineage {
         return found
     }
 
-    /// Whether one content is an ancestor of another.
+    /// Whether one version is an ancestor of another.
     func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
         ancestor != descendant && !repeated.contains(ancestor) && ancestors(of: descendant).contains(ancestor)
             && !ancestors(of: ancestor).contains(descendant)
     }
 
     /// Returns those of some contents that are ancestors of one of the others: see `isAncestor`. Computes the ancestors of
-    /// each content once.
+    /// each version once.
     func ancestors(among contents: [ContentHash], of descendants: [ContentHash]) -> Set<ContentHash> {
         let possible = Set(contents).subtracting(repeated)
         guard !possible.isEmpty else { return [] }
@@ -211,7 +211,7 @@ struct Lineage {
 
     // MARK: Parts
 
-    /// Whether a content descends from a part of another content, and has nothing newer in common with it.
+    /// Whether a version descends from a part of another one, and has nothing newer in common with it.
     ///
     /// A service that writes files in place shows a file while it arrives. A write on such a part lacks the rest of the
     /// file, so it is no evidence of deletions. A part was observed and never written by Recollect. It is empty or ends
@@ -238,7 +238,7 @@ struct Lineage {
         return false
     }
 
-    /// The strength of the proof that one content does not descend from another.
+    /// The strength of the proof that one version does not descend from another.
     enum Independence {
         /// The writes are incomplete, or the other content is an ancestor.
         case unproved
@@ -248,7 +248,7 @@ struct Lineage {
         case proved
     }
 
-    /// Returns the strength of the proof that one content does not descend from another, by the writes leading to
+    /// Returns the strength of the proof that one version does not descend from another, by the writes leading to
     /// it.
     func independence(of descendant: ContentHash, from content: ContentHash) -> Independence {
         let shared = ancestors(of: content)

@@ -138,10 +138,10 @@ struct LineageLogs {
     ///
     /// A content counts as lost if no device has observed a copy of it, not even a file named like one by a person,
     /// and if the present content does not descend from it by complete records of writes. In addition, a device must
-    /// have observed a copy of another content while the file had the lost one, or soon after, unless all of these
+    /// have observed a copy of other content while the file had the lost one, or soon after, unless all of these
     /// conditions hold:
     ///
-    /// - Complete records lead from both contents to common ancestors. A content without records may be a part of
+    /// - Complete records lead from both contents to common ancestors. Content without records may be a part of
     ///   a file still arriving, and a file recorded from its beginning may have been rewritten after a
     ///   deletion.
     /// - No content of the file occurs twice: a device may have reverted the lost one.
@@ -171,7 +171,7 @@ struct LineageLogs {
             overwritten.filter { content in
                 replacedCopies.contains(content.hash)
                     || removals[content.hash, default: []].contains { copy in
-                        // The copy was removed before the file had another content. A merge may have taken its content
+                        // The copy was removed before the file had other content. A merge may have taken its content
                         // from the copy; it lost only if the copy came after the merge.
                         copy.upperBound < content.orders.upperBound
                             && (content.mergedFrom.isEmpty || copy.lowerBound > content.orders.lowerBound)

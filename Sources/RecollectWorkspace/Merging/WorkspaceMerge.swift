@@ -113,7 +113,7 @@ package enum WorkspaceMerge {
         }
     }
 
-    /// Whether a content has the structure of its file: text, or a readable chat.
+    /// Whether content has the structure of its file: text, or a readable chat.
     static func canMerge(_ bytes: [UInt8], at path: WorkspacePath) -> Bool {
         switch Structure(of: path) {
         case .journal, .markdown, .lines: String(validUTF8: bytes).map { !$0.hasEndlessLetters } ?? false

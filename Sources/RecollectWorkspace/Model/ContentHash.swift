@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import RecollectCore
 
-/// The SHA-256 hash of a content, for example as the expected version of a write.
+/// The SHA-256 hash of content, for example as the expected version of a write.
 public struct ContentHash: RawRepresentable, Hashable, Sendable, Codable {
     /// 64 lowercase hexadecimal digits.
     public let rawValue: String

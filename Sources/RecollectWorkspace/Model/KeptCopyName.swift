@@ -6,11 +6,11 @@ import RecollectCore
 /// The name depends only on the file's name and the content, so all devices create the same file. No sync service
 /// names its copies this way.
 enum KeptCopyName {
-    /// The possible numbers of hash digits in a name. A longer hash is used if another content has the shorter
+    /// The possible numbers of hash digits in a name. A longer hash is used if other content has the shorter
     /// name.
     static let lengths = [8, 16, 64]
 
-    /// Returns the possible paths for a content beside a file, in order of preference. They are in the file's
+    /// Returns the possible paths for content beside a file, in order of preference. They are in the file's
     /// folder, or in its nearest parent with room for the path.
     static func paths(for hash: ContentHash, beside path: WorkspacePath) -> [WorkspacePath] {
         lengths.map { digits in
@@ -24,14 +24,14 @@ enum KeptCopyName {
         }
     }
 
-    /// Returns the name for a content beside a file, up to 255 bytes.
+    /// Returns the name for content beside a file, up to 255 bytes.
     static func name(for name: String, holding hash: ContentHash, digits: Int = lengths[0]) -> String {
         let mark = mark(hash, digits)
         // One scalar of the name always has enough room.
         return shortened(name, adding: mark, room: 255) ?? mark
     }
 
-    /// Returns the name for a content in a folder; `nil` if its path would be too long.
+    /// Returns the name for content in a folder; `nil` if its path would be too long.
     static func name(
         for name: String, holding hash: ContentHash, digits: Int, in folder: WorkspacePath
     ) -> String? {

@@ -10,7 +10,7 @@ public struct WorkspaceFile: Hashable, Sendable {
     /// The hash of `bytes`, and the expected version of a later write.
     public let version: ContentHash
 
-    /// Creates a file from a content.
+    /// Creates a file from content.
     public init(path: WorkspacePath, bytes: [UInt8]) {
         self.path = path
         self.bytes = bytes

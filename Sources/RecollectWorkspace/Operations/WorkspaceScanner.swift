@@ -116,7 +116,7 @@ final class WorkspaceScanner: Sendable {
         return WorkspaceScan(index: try archive.index(), table: table).files
     }
 
-    /// Returns the files known before a scan: those with a content in the log, and those listed without one in the
+    /// Returns the files known before a scan: those with content in the log, and those listed without one in the
     /// table.
     private static func known(_ index: VersionIndex, _ table: FileTable) -> [WorkspacePath] {
         index.contents.keys
@@ -179,7 +179,7 @@ final class WorkspaceScanner: Sendable {
         return FileTable.Row(stamp: item.stamp, hash: content.hash, isResting: isResting)
     }
 
-    /// Returns a content unknown to the archive's index; `nil` for a known or unreadable one.
+    /// Returns content unknown to the archive's index; `nil` for a known or unreadable one.
     func observed(_ item: WorkspaceItem, _ index: VersionIndex) throws -> ObservedContent? {
         do {
             let bytes = try provider.read(item.path, limit: configuration.maxFileSize)

@@ -2,9 +2,9 @@ import Foundation
 import RecollectCore
 
 extension WorkspaceWriter {
-    /// Writes a content beside its file as a kept copy with the file's metadata, and returns the path.
+    /// Writes content beside its file as a kept copy with the file's metadata, and returns the path.
     /// - Throws: `notLocal` if the file at the path is not local; its download is requested. `FileChangedError` if
-    ///   each possible name has another content.
+    ///   each possible name has other content.
     func keep(
         _ bytes: [UInt8], beside path: WorkspacePath, by author: WorkspaceAuthor = .recollect,
         as kind: WorkspaceVersion.Kind = .merged

@@ -156,7 +156,7 @@ final class WorkspaceWriter: Sendable {
         }
     }
 
-    /// Returns the content of a file with an expected version. A content changed elsewhere since the last scan is
+    /// Returns the content of a file with an expected version. Content changed elsewhere since the last scan is
     /// archived and recorded, and so are the file's conflict copies.
     /// - Throws: `FileChangedError` if the file has another version or is missing; `notLocal`; `busy`.
     func current(_ path: WorkspacePath, holding expected: ContentHash) throws -> [UInt8] {

@@ -13,7 +13,7 @@ import RecollectFileSystem
 extension FolderProvider {
     /// Removes or renames the temporary files of killed writers in a folder.
     ///
-    /// Drafts are removed. Other temporary files may have the only copy of a content saved by another program.
+    /// Drafts are removed. Other temporary files may have the only copy of content saved by another program.
     /// Such a file is removed if the original file still has its content, or if the writer was to replace, remove or
     /// write this content, and `isArchived` returns true. Otherwise it is renamed to `name (kept …)`, or to
     /// `unnamed (kept …)` if its temporary name does not include the original name.
@@ -68,7 +68,7 @@ extension FolderProvider {
         if let kept = try? path.appending(given) { report.kept.append(kept) }
     }
 
-    /// Whether a content exists elsewhere: in the original file, or in the archive as one of the writer's.
+    /// Whether content exists elsewhere: in the original file, or in the archive as one of the writer's.
     private func isAvailableElsewhere(
         _ hash: ContentHash?, _ name: String, in folder: OpenFolder, _ isArchived: (ContentHash) throws -> Bool
     ) throws -> Bool {

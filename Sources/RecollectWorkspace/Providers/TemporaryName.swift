@@ -6,7 +6,7 @@ import RecollectFileSystem
 ///
 /// A **draft**, `.syncthing.recollect-draft-….tmp`, is a file being written. Its content also exists elsewhere. An
 /// **aside file**, `.syncthing.recollect-<24 digits>-notes.md.tmp`, has exchanged names with `notes.md`, or is
-/// about to. It may have the only copy of a content saved by another program. Its digits are eight random ones, and the
+/// about to. It may have the only copy of content saved by another program. Its digits are eight random ones, and the
 /// first eight of two hashes: of the writer's expected content of `notes.md`, and of the new content.
 enum TemporaryName {
     /// Returns a new name for a draft.
@@ -45,7 +45,7 @@ enum TemporaryName {
         return (original, mark == UInt8(ascii: "-"))
     }
 
-    /// Whether a content is the expected or the new one of an aside file's writer, according to the name.
+    /// Whether some content is the expected or the new one of an aside file's writer, according to the name.
     static func isWriters(_ content: ContentHash, in name: String) -> Bool {
         guard original(of: name) != nil else { return false }
         let digits = name.dropFirst(prefix.count + partCount)

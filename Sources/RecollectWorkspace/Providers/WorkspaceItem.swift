@@ -43,7 +43,7 @@ public struct WorkspaceItem: Hashable, Sendable {
     /// Whether a program on this device saved the content, by the two dates; `false` if unknown.
     ///
     /// A save sets both dates, the second one again when the new file takes the name of the old one. A sync service takes
-    /// longer to bring a content, and sets the modification date to that of the save, by the clock of the other device.
+    /// longer to bring content, and sets the modification date to that of the save, by the clock of the other device.
     var isEdited: Bool {
         guard let modified, let changed else { return false }
         return (0...Self.maxSaveTime).contains(changed.timeIntervalSince(modified))

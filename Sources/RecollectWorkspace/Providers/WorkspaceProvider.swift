@@ -41,7 +41,7 @@ public protocol WorkspaceProvider: Sendable {
     ///   - bytes: The whole new content.
     ///   - path: The file's path.
     ///   - expected: The hash of the expected version; `nil` if the file must not exist.
-    /// - Throws: `ContentMismatchError` if the file has another content, which is left unchanged; `notLocal` if the
+    /// - Throws: `ContentMismatchError` if the file has other content, which is left unchanged; `notLocal` if the
     ///   file exists but its content is not on this device.
     func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws
 
@@ -69,13 +69,13 @@ public protocol WorkspaceProvider: Sendable {
 
     /// Removes or renames the temporary files of killed writers in a folder.
     ///
-    /// Files written only by Recollect are removed. Others may have the only copy of a content saved by another
-    /// program. Such a file is removed if it has a content of the killed write, and `isArchived` returns true. Otherwise it
+    /// Files written only by Recollect are removed. Others may have the only copy of content saved by another
+    /// program. Such a file is removed if it has the content of the killed write, and `isArchived` returns true. Otherwise it
     /// becomes a kept copy beside the original file, as `name (kept …)`. Nothing happens if a writer is or may be active.
     /// - Parameters:
     ///   - folder: The folder. Its subfolders are not included.
     ///   - includingRecent: Whether to include recent files, if certainly no writer is active.
-    ///   - isArchived: Whether a content is saved elsewhere.
+    ///   - isArchived: Whether content is saved elsewhere.
     func resolveLeftovers(
         in folder: WorkspacePath, includingRecent: Bool, isArchived: (ContentHash) throws -> Bool
     ) throws -> LeftoverReport

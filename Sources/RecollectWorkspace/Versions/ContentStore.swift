@@ -4,7 +4,7 @@ import RecollectFileSystem
 
 /// The contents of an archive, each in a file named by its hash: `objects/ab/cdef…`.
 ///
-/// A file with such a name is complete: a content is written under another name, and renamed after it has reached
+/// A file with such a name is complete: content is written under another name, and renamed after it has reached
 /// the disk. Calls that change files require the archive's lock. All calls block.
 struct ContentStore {
     /// The archive's folder.
@@ -14,7 +14,7 @@ struct ContentStore {
         self.folder = folder
     }
 
-    /// Returns the bytes of a content; `nil` if it is not in the archive.
+    /// Returns the bytes of content; `nil` if it is not in the archive.
     /// - Throws: `damaged` if its file has other bytes.
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
         try nilIfMissing {
@@ -29,7 +29,7 @@ struct ContentStore {
         }
     }
 
-    /// Returns the size of a content in bytes; `nil` if it is not in the archive.
+    /// Returns the size of content in bytes; `nil` if it is not in the archive.
     func size(of hash: ContentHash) throws -> Int? {
         try nilIfMissing { try folder.folder(Self.name).folder(hash.folderName).entry(hash.fileName)?.size } ?? nil
     }
@@ -97,7 +97,7 @@ struct ContentStore {
         return all
     }
 
-    /// Whether the first 64 KiB of a content are without NUL bytes, as in text. `false` if it is not in the
+    /// Whether the first 64 KiB of content are without NUL bytes, as in text. `false` if it is not in the
     /// archive.
     func beginsAsText(_ hash: ContentHash) throws -> Bool {
         try nilIfMissing {
@@ -118,7 +118,7 @@ struct ContentStore {
         }
     }
 
-    /// Erases a content, and removes the temporary files of killed writers beside it, which may have the same bytes.
+    /// Erases content, and removes the temporary files of killed writers beside it, which may have the same bytes.
     func erase(_ hash: ContentHash) throws {
         guard let hashFolder = try nilIfMissing({ try folder.folder(Self.name).folder(hash.folderName) }) else {
             return

@@ -28,7 +28,7 @@ struct ObservedBatch {
     private(set) var contents: [ObservedContent] = []
     private var bytes = 0
 
-    /// Whether the batch must be passed on before another content is added: at 8 MB, or 1,000 contents.
+    /// Whether the batch must be passed on before other content is added: at 8 MB, or 1,000 contents.
     var isFull: Bool { bytes >= 8_000_000 || contents.count >= 1_000 }
 
     mutating func add(_ content: ObservedContent) {

@@ -3,7 +3,7 @@ import RecollectCore
 import RecollectFileSystem
 
 extension VersionArchive {
-    /// Erases a content for good, and marks all versions with it as redacted, in all files. The versions stay in the log.
+    /// Erases content for good, and marks all versions with it as redacted, in all files. The versions stay in the log.
     ///
     /// The marks are durable before the content is erased. If the process is killed in between, the next change of the
     /// archive erases the content. A change of a file to this content whose writer was killed is withdrawn.
@@ -62,7 +62,7 @@ extension VersionArchive {
 }
 
 extension VersionIndex.File {
-    /// Whether a version, or a begun change, has a content.
+    /// Whether a version, or a begun change, has this content.
     fileprivate func has(_ hash: ContentHash) -> Bool {
         versions.contains { $0.hash == hash } || begun.contains { $0.version.hash == hash }
     }

@@ -5,7 +5,7 @@ import RecollectFileSystem
 /// All contents observed or written in a workspace on this device, and a log of the changes to each file.
 ///
 /// The archive is a folder of its own, never synced. It has the contents in `objects` (`ContentStore`), and `log`
-/// (`VersionLog`). Lines are only appended to the log; pruning, repair and recovery replace it. A content reaches
+/// (`VersionLog`). Lines are only appended to the log; pruning, repair and recovery replace it. Content reaches
 /// the disk before a line naming it. Processes share the archive: they append lines under the folder's lock, never
 /// held during a wait for a provider, and read the lines of other processes before every result. A change to a
 /// file is recorded before and after it is made. So a change by a killed process is never taken for another
@@ -56,7 +56,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Returns the bytes of a content; `nil` if it is not in the archive.
+    /// Returns the bytes of content; `nil` if it is not in the archive.
     /// - Throws: `damaged` if its file has other bytes.
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
         try explaining("read", path) {
@@ -74,7 +74,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Returns the bytes of a content; `nil` if it is missing or damaged in the archive.
+    /// Returns the bytes of content; `nil` if it is missing or damaged in the archive.
     func wholeBytes(of hash: ContentHash) throws -> [UInt8]? {
         do {
             return try bytes(of: hash)
@@ -120,7 +120,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Archives a content already in a file.
+    /// Archives content already in a file.
     func save(_ bytes: [UInt8]) throws {
         try locked { folder, _ in try ContentStore(in: folder).save([ContentHash(of: bytes): bytes]) }
     }
@@ -162,7 +162,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Records a merge into a content already in the file.
+    /// Records a merge into content already in the file.
     func recordMerge(_ path: WorkspacePath, into hash: ContentHash, parents: [ContentHash], now: Date) throws {
         try locked { folder, log in
             let version = WorkspaceVersion(

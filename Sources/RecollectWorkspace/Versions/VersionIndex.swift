@@ -194,7 +194,7 @@ extension VersionIndex.File {
         zip(versions, orders).contains { $0.hash == hash && $1 > order }
     }
 
-    /// The versions in order, with their redactions. A content saved again after its redaction is a new version.
+    /// The versions in order, with their redactions. Content saved again after its redaction is a new version.
     var markedVersions: [WorkspaceVersion] {
         guard !redactions.isEmpty else { return versions }
         return zip(versions, orders).map { version, order in
@@ -263,7 +263,7 @@ extension VersionIndex.File {
         }
     }
 
-    /// Whether one content is an ancestor of another by the writes on this device, and not also its descendant.
+    /// Whether one version is an ancestor of another by the writes on this device, and not also its descendant.
     func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
         ancestor != descendant && leads(from: descendant, to: ancestor) && !leads(from: ancestor, to: descendant)
     }

@@ -4,8 +4,8 @@ import RecollectCore
 extension SharedWorkspace {
     /// Merges the files of the offline replicas into this workspace, and removes them from the replicas.
     ///
-    /// A missing file is written. A file with another content is merged with the replica's file (`WorkspaceMerge`);
-    /// a content that cannot be merged becomes a kept copy. Once the result is durable, the replica's file is
+    /// A missing file is written. A file with other content is merged with the replica's file (`WorkspaceMerge`);
+    /// content that cannot be merged becomes a kept copy. Once the result is durable, the replica's file is
     /// trashed in the archive of the replica. Folders left empty are removed. An interrupted merge continues with
     /// the next call, and takes no version twice, even if the file was removed here in the meantime. Several
     /// processes may merge at once. Cancellation takes effect between files.
@@ -87,9 +87,9 @@ extension SharedWorkspace {
         }
     }
 
-    // MARK: One content, blocking
+    // MARK: One version, blocking
 
-    /// Writes a content of the replica here, alone or merged, or as a kept copy, and returns the path of the kept
+    /// Writes content of the replica here, alone or merged, or as a kept copy, and returns the path of the kept
     /// copy.
     private func take(
         _ file: WorkspaceFile, of source: SharedWorkspace, over mine: WorkspaceFile?

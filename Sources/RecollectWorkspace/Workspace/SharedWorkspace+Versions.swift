@@ -96,7 +96,7 @@ extension SharedWorkspace {
         }
     }
 
-    /// Returns the bytes of a version. A content other than text is archived only if it is replaced on this device.
+    /// Returns the bytes of a version. Content other than text is archived only if it is replaced on this device.
     /// - Throws: `notFound` if the content is not archived, or was redacted; `damaged` if its file in the archive has
     ///   other bytes.
     public func content(of hash: ContentHash) async throws -> [UInt8] {

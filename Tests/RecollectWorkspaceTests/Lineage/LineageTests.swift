@@ -20,7 +20,7 @@ import Testing
 
     private func hash(_ content: String) -> ContentHash { ContentHash(of: content.utf8) }
 
-    /// A log in which each content was observed in place of the previous one: an edit, or an arrival.
+    /// A log in which each version was observed in place of the previous one: an edit, or an arrival.
     private func found(
         _ contents: String..., arrived: Set<String> = [], at date: Int64 = 1
     ) throws -> [VersionLine] {
@@ -155,7 +155,7 @@ import Testing
         let unrecorded = try [line("milk"), line("jam", from: ["milk"], kind: .observed), line("tea", from: ["jam"])]
         let again = try [line("jam", kind: .observed), line("milk", from: ["jam"], isWritten: true)]
         #expect(try base(["tea", "nut"], [unrecorded, again, found("milk", "nut")]) == nil)
-        // A merge by several devices is one content.
+        // A merge by several devices is one version.
         let merges = try (0..<2).map { _ in [try line("m", from: ["x", "y"], isWritten: true, kind: .merged)] }
         #expect(base(["a", "b"], merges + [try found("m", "a"), try found("m", "b")]) == hash("m"))
     }

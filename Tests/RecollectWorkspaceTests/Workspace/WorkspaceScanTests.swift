@@ -92,7 +92,7 @@ import Testing
         let test = try TestWorkspace { $0.now = { date.withLock { $0 } } }
         test.files.put("one", at: "a.md")
         _ = try test.workspace.scanner.scan()
-        // The same stamp with another content, as within one tick of a coarse clock.
+        // The same stamp with other content, as within one tick of a coarse clock.
         test.files.state.withLock { state in
             for (path, file) in state.files { state.files[path] = (Array("two".utf8), file.stamp) }
         }

@@ -11,7 +11,7 @@ final class SessionFiles {
     private var sessionFolder: SessionFolder
     /// The cached state of the files, by name.
     private var known: [String: ScopeFile] = [:]
-    /// The files with a failed save. Their content on the disk is uncertain, so the next save writes them anew.
+    /// The files with a failed save. Their content on the disk is uncertain, so the next save rewrites them.
     private var doubtful: Set<String> = []
     /// The files with names made durable by this instance, including the names of the folders above. Another
     /// process may have created a file and ended before its name was durable.
@@ -164,7 +164,7 @@ final class SessionFiles {
                 try trim(&state, to: window ?? .max, file, name, in: folder)
                 known[name] = state
             } catch is POSIXFailure {
-                // The batch is saved even so. The next save reads the file anew, and trims it. Its name may not be
+                // The batch is saved even so. The next save reads the file again, and trims it. Its name may not be
                 // durable.
                 durableNames.remove(name)
             }
@@ -208,7 +208,7 @@ final class SessionFiles {
         } catch {
             doubtful.insert(name)
             // On another descriptor: after a failed sync, the old one reports success for lost data. If this fails
-            // too, the caller still gets the first error, and the next save writes the file anew.
+            // too, the caller still gets the first error, and the next save rewrites the file.
             try? end.restore(folder.file(name, forWriting: true))
             throw error
         }

@@ -58,7 +58,7 @@ public struct CloudBehavior: Sendable {
 
     /// The handling of the losing content of a conflict.
     public var conflicts: Conflicts
-    /// Whether one content is lost when two devices edit a conflict copy, as with Syncthing.
+    /// Whether one version is lost when two devices edit a conflict copy, as with Syncthing.
     public var losesEditedCopies: Bool
     /// Whether the service treats names that differ only in case as one, and renames the second file.
     public var foldsCase: Bool

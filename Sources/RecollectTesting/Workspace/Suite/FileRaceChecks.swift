@@ -96,7 +96,7 @@ enum FileRaceChecks {
         all.wait()
     }
 
-    /// Adds a line to a content. Repeats the write until no other write came between.
+    /// Adds a line to a file. Repeats the write until no other write came between.
     private static func append(_ line: String, to content: String, with provider: any WorkspaceProvider) throws {
         var known = content
         for _ in 0..<10_000 {

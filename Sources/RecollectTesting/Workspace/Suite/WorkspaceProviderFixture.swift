@@ -20,7 +20,7 @@ public struct WorkspaceProviderFixture: Sendable {
     /// The longest duration until a signal.
     public let maxWait: Duration
 
-    /// Creates a place. The capabilities must not include actions left out here.
+    /// Creates a fixture. The capabilities must not include actions left out here.
     public init(
         provider: any WorkspaceProvider, maxWait: Duration = .seconds(20),
         put: @escaping @Sendable (_ path: String, _ bytes: [UInt8]) throws -> Void,
