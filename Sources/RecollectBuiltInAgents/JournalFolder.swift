@@ -58,7 +58,7 @@ public final class JournalFolder: Journal {
     /// backward, and only as many as needed.
     public func entries(_ query: JournalQuery, in journal: JournalID) async throws -> [JournalEntry] {
         try await onFiles(of: journal) { [timeZone] sessionFolder in
-            var reading = JournalReading(query, in: timeZone)
+            var reading = JournalQueryReader(query, in: timeZone)
             guard let folder = try sessionFolder.open(exclusively: false) else { return [] }
             for day in reading.days(among: try folder.names()) where !reading.isEnough {
                 if let page = try Self.page(of: day, in: folder) { reading.read(page) }

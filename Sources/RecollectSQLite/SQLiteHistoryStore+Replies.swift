@@ -22,7 +22,7 @@ extension SQLiteHistoryStore {
         var message = message
         message.isStreaming = false
         let (writer, saved) = try await write { [message, recovery, connection] db, cache in
-            let saved = try Self.clearWay(for: message, in: scope, recovery, db, cache)
+            let saved = try Self.prepareToBegin(for: message, in: scope, recovery, db, cache)
             let lock = try connection.replyWriters?.enter()
             let reply = try StreamingReplies.begin(message, in: scope, writer: lock?.writer ?? "", db)
             let writer = HistoryReplyWriter(
@@ -36,7 +36,7 @@ extension SQLiteHistoryStore {
     /// Saves an interrupted reply of the message's ID. Throws `invalidArgument` if a living process still writes the
     /// reply, or if the end of this one would replace content: that of a complete reply, of an interrupted one not
     /// continued by this one, or of a message of another role, of this agent or of none.
-    private static func clearWay(
+    private static func prepareToBegin(
         for message: ConversationMessage, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database,
         _ cache: WriterCache
     ) throws -> [StoreEvent] {

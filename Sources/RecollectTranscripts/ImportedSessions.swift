@@ -23,7 +23,7 @@ struct ImportedSessions {
         var createdAt: Date?
         var firstMessage: String?
         /// A title for a session without one, if its first message was not written by its user.
-        var opening = SessionOpening()
+        var opening = SessionTitleReader()
         var tasks = TaskNames()
 
         /// The best title and its kind: by a user, generated, for a message, or made from the session's opening (0).

@@ -22,8 +22,10 @@
             try await check.run { try await makeStore() }
         }
 
+        // One after the other: on Linux, `Process` of Foundation crashes with very many open files.
         @Test(
-            "PostgresHistoryStore conforms behind PgBouncer in transaction mode", .needs(.pgBouncer), arguments: checks)
+            "PostgresHistoryStore conforms behind PgBouncer in transaction mode", .needs(.pgBouncer), .serialized,
+            arguments: checks)
         func conformanceBehindPgBouncer(_ check: HistoryStoreCheck) async throws {
             try await check.run { try await makeStore(HistoryServer.urlThroughPgBouncer) }
         }

@@ -36,7 +36,7 @@ struct Turn: Sendable {
         let (agent, failure) = try await choose()
         // Read once: by default an agent computes its ID from its name at each access.
         let agentId = agent.id
-        let memory = AgentMemory(of: agent, id: agentId, in: self)
+        let memory = AgentMessageStore(of: agent, id: agentId, in: self)
         let past = try await memory.history()
         if let reply = memory.answer(to: input, in: past.messages) {
             emit(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
@@ -102,7 +102,7 @@ struct Turn: Sendable {
     /// Returns the agent of an earlier turn with the input.
     private func askedAgent(in chats: [ConversationMessage]) async throws -> (any AgentProtocol)? {
         for agent in agents {
-            if try await AgentMemory(of: agent, id: agent.id, in: self).hasQuestion(of: input, in: chats) {
+            if try await AgentMessageStore(of: agent, id: agent.id, in: self).hasQuestion(of: input, in: chats) {
                 return agent
             }
         }

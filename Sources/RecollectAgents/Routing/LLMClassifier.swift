@@ -51,10 +51,10 @@ public struct LLMClassifier: Classifier {
         guard agents.count > 1 else {
             return ClassifierResult(selectedAgent: agents.first, confidence: agents.isEmpty ? 0 : 1)
         }
-        let question = ClassifierQuestion(input: input, history: history, agents: agents)
+        let question = ClassifierRequest(input: input, history: history, agents: agents)
         var answer: ClassifierResult?
         for try await event in model.complete(question.request(instructions: instructions)) {
-            guard case .toolCall(_, ClassifierQuestion.toolName, let arguments) = event, answer == nil else { continue }
+            guard case .toolCall(_, ClassifierRequest.toolName, let arguments) = event, answer == nil else { continue }
             answer = question.answer(arguments)
         }
         try Task.checkCancellation()

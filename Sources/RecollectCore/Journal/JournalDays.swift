@@ -30,7 +30,7 @@ package enum JournalDays {
 
 /// A collector of the latest entries matching a query. It reads from the latest file backward, and only as many
 /// files as needed.
-package struct JournalReading {
+package struct JournalQueryReader {
     private let query: JournalQuery
     private let timeZone: TimeZone
     private let isWanted: (JournalHeading) -> Bool

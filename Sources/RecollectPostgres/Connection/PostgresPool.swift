@@ -71,13 +71,13 @@
         func withConnection<Value: Sendable>(
             _ body: (PostgresConnection) async throws -> Value
         ) async throws -> Value {
-            let connection = try await take()
+            let connection = try await acquire()
             do {
                 let value = try await body(connection)
-                giveBack(connection)
+                putBack(connection)
                 return value
             } catch {
-                giveBack(connection)
+                putBack(connection)
                 throw error
             }
         }
@@ -95,7 +95,7 @@
 
         // MARK: - Taking and returning
 
-        private func take() async throws -> PostgresConnection {
+        private func acquire() async throws -> PostgresConnection {
             switch try await grant() {
             case .connection(let connection): return connection
             case .permission:
@@ -182,7 +182,7 @@
             return deadline
         }
 
-        private func giveBack(_ connection: PostgresConnection) {
+        private func putBack(_ connection: PostgresConnection) {
             guard isUsable(connection), !state.withLock(\.isClosed) else {
                 connection.close()
                 return release(nil)

@@ -44,7 +44,7 @@
                     AttachmentRows(userId: scope.userId).lock(usedBy: [-row.reply], and: message.storedAttachments)
                 ])
             }
-            var ending = ReplyEnding(message, of: begun, isAppended: isAppended)
+            var ending = FinalReply(message, of: begun, isAppended: isAppended)
             var isKnown = false
             switch ending.resolution(beside: message.isInterrupted ? try await heldMessage(begun.id) : nil) {
             case .save: break
@@ -70,7 +70,7 @@
         /// Appends the message, or edits a known one with its ID. A known message of another role is no reply: then the message is
         /// saved beside it under an ID derived from its own.
         /// - Returns: The ID of the message, and its append if it was one.
-        private func save(_ ending: ReplyEnding) async throws -> (id: String, append: AppendOperation.Result?) {
+        private func save(_ ending: FinalReply) async throws -> (id: String, append: AppendOperation.Result?) {
             let appending = AppendOperation(
                 messages: [ending.message], attachments: attachments, scope: scope,
                 options: AppendOptions(maxMessages: maxMessages, claimsUnassigned: true), transaction: transaction)

@@ -33,7 +33,7 @@
                         WHERE user_id = $1 AND session = $2 AND discarded_at IS NOT NULL
                         """, .bytes(scope.userId.bytes), .integer(session), .integer(.random(in: 0 ... .max))
                     ).affectedCount
-                    let saved = try await clearWay(for: first, in: scope, session, transaction)
+                    let saved = try await prepareToBegin(for: first, in: scope, session, transaction)
                     var statements = StreamingReplyRow.begin(
                         reply, first, attachments, in: scope, session: session, lease: configuration.replyLeaseDuration,
                         turn: heldLeases.last { $0.session == scope.session })
@@ -50,7 +50,7 @@
         }
 
         /// Saves abandoned replies with the message's ID, and checks that no other message or reply has it.
-        private func clearWay(
+        private func prepareToBegin(
             for message: ConversationMessage, in scope: Scope, _ session: Int64, _ transaction: PostgresTransaction
         ) async throws -> [SavedReply] {
             let query = StreamingReplyRow.query(

@@ -10,7 +10,7 @@
             let now = Date()
             return try await performing { database in
                 try await database.reading { transaction in
-                    try await SearchReading.run(of: query.userId, in: transaction) {
+                    try await SearchQueryReader.run(of: query.userId, in: transaction) {
                         try MessageSearch.page(of: query, in: $0, now: now)
                     }
                 }
@@ -24,7 +24,7 @@
         static func messages(
             of userId: String, holding text: String, in transaction: PostgresTransaction
         ) async throws -> [Int64] {
-            try await SearchReading.run(of: userId, in: transaction) { source in
+            try await SearchQueryReader.run(of: userId, in: transaction) { source in
                 guard let search = try SessionSearch(text, of: userId, in: source) else { return [] }
                 let words = ParsedQuery.Tier(expression: search.expression, words: [], hasPrefix: false)
                 return try source.newest(

@@ -4,7 +4,7 @@
     /// The preview of a session: the beginning of its first user message.
     struct SessionPreview {
         /// The number of messages of each agent searched for the first user message.
-        private static let reach = 32
+        private static let maxScannedMessages = 32
 
         let text: String?
         private let titleKey: [UInt8]
@@ -18,7 +18,7 @@
                 FROM recollect.session LEFT JOIN LATERAL (
                   SELECT beginning.* FROM recollect.scope CROSS JOIN LATERAL (
                     SELECT m.role, m.position, substring(m.text FOR 4000) AS text, m.parts FROM recollect.message AS m
-                    WHERE m.user_id = $1 AND m.session = $2 AND m.scope = scope.scope ORDER BY m.position LIMIT \(reach)
+                    WHERE m.user_id = $1 AND m.session = $2 AND m.scope = scope.scope ORDER BY m.position LIMIT \(maxScannedMessages)
                   ) AS beginning WHERE scope.user_id = $1 AND scope.session = $2 AND beginning.role = 'user'
                 ) AS first ON true
                 WHERE session.user_id = $1 AND session.session = $2 ORDER BY first.position

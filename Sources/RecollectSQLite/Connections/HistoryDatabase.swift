@@ -154,7 +154,7 @@ final class HistoryDatabase: Sendable {
         guard let readers, inlineReads.begin() else { return nil }
         defer { inlineReads.end() }
         if let connection = readers.takeIdle() {
-            defer { readers.giveBack(connection) }
+            defer { readers.release(connection) }
             return try timed(connection, body)
         }
         guard readers.isEmpty, group.claim() else { return nil }

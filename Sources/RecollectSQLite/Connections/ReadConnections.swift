@@ -91,7 +91,7 @@ final class ReadConnections: Sendable {
     }
 
     /// Returns a connection to the pool.
-    func giveBack(_ connection: ReadConnection) {
+    func release(_ connection: ReadConnection) {
         let isLast = state.withLock { state in
             state.idle.append(connection)
             state.active -= 1
@@ -156,7 +156,7 @@ final class ReadConnections: Sendable {
 
     private func run(_ body: Body, _ connection: ReadConnection) {
         let end = body(.success(connection))
-        giveBack(connection)
+        release(connection)
         end()
     }
 

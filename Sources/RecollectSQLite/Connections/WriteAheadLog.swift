@@ -8,7 +8,7 @@ import RecollectCore
 /// commit is valid.
 final class WriteAheadLog: Sendable {
     /// The number of pages (4 KiB each) after which the log is moved into the database.
-    private static let enough = 2000
+    private static let checkpointPageCount = 2000
     /// The number of pages from which readers are held back until the log restarts from its beginning.
     private static let tooMany = 4000
     /// The number of pages (64 MiB) from which the log's length is logged as a warning: a reader in another process
@@ -21,7 +21,7 @@ final class WriteAheadLog: Sendable {
         /// The number of pages after the last commit.
         var pages = 0
         /// The number of pages at the next move of the log.
-        var due = WriteAheadLog.enough
+        var due = WriteAheadLog.checkpointPageCount
     }
 
     private let configuration: HistoryConfiguration
@@ -52,7 +52,7 @@ final class WriteAheadLog: Sendable {
     private func noteCommit(pages: Int) {
         state.withLock { state in
             // The log restarted from its beginning.
-            if pages < state.pages { state.due = Self.enough }
+            if pages < state.pages { state.due = Self.checkpointPageCount }
             state.pages = pages
         }
     }
@@ -76,7 +76,7 @@ final class WriteAheadLog: Sendable {
 
     /// Lets the log grow before the next attempt.
     func postpone() {
-        state.withLock { $0.due = $0.pages + Self.enough }
+        state.withLock { $0.due = $0.pages + Self.checkpointPageCount }
     }
 
     /// Removes frames after the last commit from the log. They belong to a commit killed or failed while another

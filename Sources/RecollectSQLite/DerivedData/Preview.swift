@@ -4,7 +4,7 @@ import RecollectCore
 /// The preview of a session: the beginning of its first user message.
 enum Preview {
     /// The number of messages of each agent searched for the first user message.
-    private static let reach = 32
+    private static let maxScannedMessages = 32
 
     /// Sets a session's preview from the first message saved by a session storage, or else from its messages. The
     /// preview is `NULL` if there is no user message yet. In a write transaction.
@@ -26,7 +26,7 @@ enum Preview {
         let rows = try db.sql(
             """
             SELECT substr(text, 1, 1000), parts, position FROM
-            (SELECT role, text, parts, position FROM message WHERE scope_row_id = ? ORDER BY position LIMIT \(reach))
+            (SELECT role, text, parts, position FROM message WHERE scope_row_id = ? ORDER BY position LIMIT \(maxScannedMessages))
             WHERE role = 'user' ORDER BY position
             """
         ).bind(scope)

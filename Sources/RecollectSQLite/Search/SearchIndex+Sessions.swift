@@ -5,10 +5,10 @@ import RecollectSearch
 extension SearchIndex {
     /// The maximum number of matches used, newest first: a word in half of all messages must not require reading
     /// each one.
-    private static let reach = 20_000
+    private static let maxMatches = 20_000
 
     /// The maximum number of sessions named in an expression of the index.
-    private static let few = 100
+    private static let maxSessions = 100
 
     /// Returns the numbers of sessions with a message that has all words of the text and passes its fields, from the newest matching messages of all
     /// of a user's sessions fulfilling a condition. In a read transaction. Finds only indexed messages.
@@ -25,11 +25,12 @@ extension SearchIndex {
         guard let search = try SessionSearch(text, of: userId, in: source) else { return [] }
         let (expression, filter, hasFields) = (search.expression, search.filter, search.hasFields)
         guard var match = hasFields ? expression.fts5(filter.tokens(of: userId)) : expression.fts5 else { return [] }
-        let sessions: [SessionRowID] = try db.values("SELECT id FROM session \(condition) LIMIT \(few + 1)", values)
+        let sessions: [SessionRowID] = try db.values(
+            "SELECT id FROM session \(condition) LIMIT \(maxSessions + 1)", values)
         guard !sessions.isEmpty else { return [] }
         var check = ""
         var bound: [any SQLBindable] = []
-        if sessions.count <= few {
+        if sessions.count <= maxSessions {
             let owners = sessions.map { "\"\(FilterTokens.session($0))\"" }.joined(separator: " OR ")
             match = "(\(match)) AND (\(owners))"
         } else {
@@ -40,7 +41,7 @@ extension SearchIndex {
         // `CROSS JOIN` keeps this order of tables, so the index gives its matches from the newest on.
         let matches = """
             FROM message_search CROSS JOIN message m ON m.sequence = message_search.rowid
-            WHERE message_search MATCH ? \(check) ORDER BY message_search.rowid DESC LIMIT \(reach)
+            WHERE message_search MATCH ? \(check) ORDER BY message_search.rowid DESC LIMIT \(maxMatches)
             """
         guard hasFields else {
             return try db.values(

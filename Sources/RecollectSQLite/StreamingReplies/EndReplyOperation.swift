@@ -43,7 +43,7 @@ struct EndReplyOperation {
         }
         try StreamingReplies.remove(reply, db)
         let given = SavedReply(message: message.with(id: begun.id), scope: scope)
-        var ending = ReplyEnding(message, of: begun, isAppended: isAppended)
+        var ending = FinalReply(message, of: begun, isAppended: isAppended)
         switch ending.resolution(beside: message.isInterrupted ? try held(begun.id, in: scope, db) : nil) {
         case .save: break
         case .keepStored(let stored):
@@ -72,7 +72,7 @@ struct EndReplyOperation {
     /// message is saved beside it under an ID derived from its own.
     /// - Returns: The message without fields added by a UI.
     private func save(
-        _ ending: ReplyEnding, in scope: Scope, _ db: Database, _ cache: WriterCache
+        _ ending: FinalReply, in scope: Scope, _ db: Database, _ cache: WriterCache
     ) throws -> (message: ConversationMessage, orphans: [String]) {
         let appending = AppendOperation(
             messages: [ending.message], scope: scope,

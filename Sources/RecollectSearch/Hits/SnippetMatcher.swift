@@ -38,7 +38,7 @@ struct SnippetMatcher: SearchTermReader {
     }
 
     /// The maximum distance of two matches in one snippet, in bytes.
-    static let reach = 120
+    static let maxMatchDistance = 120
     private static let maxMatchCount = 512
 
     private(set) var matches: [Match] = []
@@ -64,7 +64,7 @@ struct SnippetMatcher: SearchTermReader {
             unit.forms.map { (index, unit.terms[0], $0) }
         }
         unitCount = words.units.count
-        lastStart = Array(repeating: -Self.reach, count: unitCount)
+        lastStart = Array(repeating: -Self.maxMatchDistance, count: unitCount)
         phrases = words.units.enumerated().flatMap { index, unit in
             unit.phrases.map {
                 Phrase(unit: index, terms: $0, mayGoOn: unit.mayGoOn)
@@ -84,7 +84,8 @@ struct SnippetMatcher: SearchTermReader {
             var count = 0
             var last = sorted[first].source.upperBound
             for match in sorted[first...] {
-                guard match.source.upperBound <= sorted[first].source.lowerBound + Self.reach || count == 0 else {
+                guard match.source.upperBound <= sorted[first].source.lowerBound + Self.maxMatchDistance || count == 0
+                else {
                     break
                 }
                 units |= 1 << UInt64(match.unit)
@@ -178,8 +179,8 @@ struct SnippetMatcher: SearchTermReader {
         // Further matches of a found unit change little.
         if mayAdd { matches.append(match) }
         lastStart[match.unit] = match.source.lowerBound
-        if end == .max, lastStart.allSatisfy({ $0 > match.source.upperBound - Self.reach }) {
-            end = match.source.upperBound + Self.reach
+        if end == .max, lastStart.allSatisfy({ $0 > match.source.upperBound - Self.maxMatchDistance }) {
+            end = match.source.upperBound + Self.maxMatchDistance
         }
     }
 }

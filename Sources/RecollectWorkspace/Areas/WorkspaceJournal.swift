@@ -124,8 +124,8 @@ public struct WorkspaceJournal: Journal {
         return writer.hasSameBytes(as: agentId)
     }
 
-    private func reading(_ query: JournalQuery, by author: WorkspaceAuthor) -> JournalReading {
-        JournalReading(query, in: timeZone) { Self.isWanted($0, author) }
+    private func reading(_ query: JournalQuery, by author: WorkspaceAuthor) -> JournalQueryReader {
+        JournalQueryReader(query, in: timeZone) { Self.isWanted($0, author) }
     }
 
     private static func folder(of author: WorkspaceAuthor) -> WorkspacePath {
@@ -136,7 +136,7 @@ public struct WorkspaceJournal: Journal {
         WorkspacePath(checked: folder(of: author).names + [day.fileName])
     }
 
-    private func days(of reading: JournalReading, by author: WorkspaceAuthor) async throws -> [JournalDay] {
+    private func days(of reading: JournalQueryReader, by author: WorkspaceAuthor) async throws -> [JournalDay] {
         do {
             let items = try await workspace.list(Self.folder(of: author))
             return reading.days(among: items.filter { !$0.isFolder }.map(\.path.name))

@@ -6,7 +6,7 @@ import RecollectCore
 ///
 /// A **write** by Recollect compares the replaced content, so its parents are facts. So is the replaced content of an
 /// **edit**: a program on the recording device saved the new one, unless the replaced one was a conflict copy on any device
-/// at any time, or the file had copies. The graph consists of these makings of contents.
+/// at any time, or the file had copies. The graph consists of these revisions.
 ///
 /// All other contents **arrived** by the sync service, and have no ancestors by that. A service replaces versions known to
 /// the other device, and keeps others as conflict copies. But a device that loses a conflict takes the winning content as a
@@ -14,7 +14,7 @@ import RecollectCore
 /// although the winner's author did not know it. A gap in the logs proves nothing.
 struct Lineage {
     /// A write or an edit: a line of a log.
-    private struct Making {
+    private struct Revision {
         var parents: [Parent]
         let isWritten: Bool
         let isMerge: Bool
@@ -22,15 +22,15 @@ struct Lineage {
         let isFirst: Bool
     }
 
-    /// A replaced or merged content, and its making, if it is the line before in the same log.
+    /// A replaced or merged content, and its revision, if it is the line before in the same log.
     private struct Parent: Hashable {
         let content: ContentHash
-        let making: Int?
+        let revision: Int?
     }
 
-    private var makings: [Making] = []
-    private var makingsByContent: [ContentHash: [Int]] = [:]
-    /// The last making in each log.
+    private var revisions: [Revision] = []
+    private var revisionsByContent: [ContentHash: [Int]] = [:]
+    /// The last revision in each log.
     private var newest: Set<Int> = []
     /// The contents that occur more than once: after a revert, or made independently on two devices. A third device may
     /// have had any occurrence, so these contents are no ancestors, and have none, except for the newest one of a device.
@@ -50,7 +50,7 @@ struct Lineage {
         let orders = logs.map(Self.order(of:))
         for log in logs {
             var device = DeviceContents(orders: orders)
-            var last: (content: ContentHash, making: Int?)?
+            var last: (content: ContentHash, revision: Int?)?
             var newest: Int?
             // The content of a missing file. A file with content is there again.
             var missing: ContentHash?
@@ -63,18 +63,18 @@ struct Lineage {
                 if version.author == nil, let size = version.size { sizes[version.hash] = size }
                 // Of two adjacent lines with the same content, the first one has the parents.
                 if version.hash == last?.content { continue }
-                // A conflict copy that takes its file's name is its own parent, and no new making.
+                // A conflict copy that takes its file's name is its own parent, and no new revision.
                 let isWritten = version.author != nil && version.parents != [version.hash]
                 let isEdited =
                     version.kind == .edited && !version.parents.isEmpty && copied.isDisjoint(with: version.parents)
                 let replaced = version.parents.isEmpty ? missing : version.parents.count == 1 ? version.parents[0] : nil
                 if device.putsBack(version, replacing: replaced) { repeated.insert(version.hash) }
-                let making =
+                let revision =
                     isWritten || isEdited
                     ? add(version, isWritten: isWritten, after: last, puttingBack: putBack) : nil
-                device.add(version.hash, isMade: making != nil)
-                newest = making ?? newest
-                last = (version.hash, making)
+                device.add(version.hash, isMade: revision != nil)
+                newest = revision ?? newest
+                last = (version.hash, revision)
             }
             if let newest { self.newest.insert(newest) }
         }
@@ -83,17 +83,17 @@ struct Lineage {
     /// Adds a write or an edit, and returns its number.
     /// - Parameter contents: The conflicting contents that a device may have put back.
     private mutating func add(
-        _ version: WorkspaceVersion, isWritten: Bool, after last: (content: ContentHash, making: Int?)?,
+        _ version: WorkspaceVersion, isWritten: Bool, after last: (content: ContentHash, revision: Int?)?,
         puttingBack contents: Set<ContentHash>
     ) -> Int {
         let parents = version.parents.filter { $0 != version.hash }.map {
-            Parent(content: $0, making: $0 == last?.content ? last?.making : nil)
+            Parent(content: $0, revision: $0 == last?.content ? last?.revision : nil)
         }
         let isMerge = version.kind == .merged && !version.parents.contains(version.hash)
-        if let known = makingsByContent[version.hash]?.last {
+        if let known = revisionsByContent[version.hash]?.last {
             // Merges of the same versions by several devices have the same content.
-            if isMerge, makings[known].isMerge {
-                makings[known].parents.removeAll { !version.parents.contains($0.content) }
+            if isMerge, revisions[known].isMerge {
+                revisions[known].parents.removeAll { !version.parents.contains($0.content) }
                 return known
             }
             repeated.insert(version.hash)
@@ -103,12 +103,12 @@ struct Lineage {
         if version.kind != .merged, version.parents.count == 1 {
             repeated.formUnion(contents.intersection(version.parents))
         }
-        makingsByContent[version.hash, default: []].append(makings.count)
-        makings.append(
-            Making(
+        revisionsByContent[version.hash, default: []].append(revisions.count)
+        revisions.append(
+            Revision(
                 parents: parents, isWritten: isWritten, isMerge: isMerge,
                 isFirst: version.kind == .written && parents.isEmpty))
-        return makings.count - 1
+        return revisions.count - 1
     }
 
     /// Returns the contents that a service replaced during a conflict: their copies have not been put back by anybody.
@@ -166,12 +166,14 @@ struct Lineage {
 
     /// Returns all known ancestors of a version in the conflict.
     private func ancestors(of content: ContentHash) -> Set<ContentHash> {
-        var makings = makingsByContent[content] ?? []
-        if makings.contains(where: { self.makings[$0].isWritten }) { makings.removeAll { !self.makings[$0].isWritten } }
+        var revisions = revisionsByContent[content] ?? []
+        if revisions.contains(where: { self.revisions[$0].isWritten }) {
+            revisions.removeAll { !self.revisions[$0].isWritten }
+        }
         // Of several occurrences, the conflict has the newest one of its device.
-        if repeated.contains(content) { makings.removeAll { !newest.contains($0) } }
-        guard makings.count <= 1 else { return [] }
-        return ancestors(of: Parent(content: content, making: makings.first)).subtracting([content])
+        if repeated.contains(content) { revisions.removeAll { !newest.contains($0) } }
+        guard revisions.count <= 1 else { return [] }
+        return ancestors(of: Parent(content: content, revision: revisions.first)).subtracting([content])
     }
 
     /// Returns all known ancestors of one occurrence of a version. Another occurrence of it may be among them.
@@ -180,8 +182,9 @@ struct Lineage {
         var reached: Set<Parent> = []
         var rest = [occurrence]
         while let next = rest.popLast() {
-            let making = next.making ?? (repeated.contains(next.content) ? nil : makingsByContent[next.content]?.last)
-            let parents = making.map { self.makings[$0].parents } ?? []
+            let revision =
+                next.revision ?? (repeated.contains(next.content) ? nil : revisionsByContent[next.content]?.last)
+            let parents = revision.map { self.revisions[$0].parents } ?? []
             found.formUnion(parents.map(\.content))
             rest += parents.filter { reached.insert($0).inserted }
         }
@@ -220,7 +223,7 @@ struct Lineage {
     ///   - contents: The contents, with their hashes.
     ///   - base: Their nearest common ancestor.
     func havePart(_ contents: [ContentHash: [UInt8]], since base: ContentHash) -> Bool {
-        let written = Set(makingsByContent.filter { $0.value.contains { makings[$0].isWritten } }.keys)
+        let written = Set(revisionsByContent.filter { $0.value.contains { revisions[$0].isWritten } }.keys)
         let candidates = sizes.filter { part, _ in
             !written.contains(part) && contents[part] == nil && isAncestor(base, of: part)
                 && contents.keys.contains { isAncestor(part, of: $0) }
@@ -259,7 +262,7 @@ struct Lineage {
         while let next = rest.popLast() {
             if next == content { return .unproved }
             if shared.contains(next) { continue }
-            let written = (makingsByContent[next] ?? []).map { makings[$0] }.filter(\.isWritten)
+            let written = (revisionsByContent[next] ?? []).map { revisions[$0] }.filter(\.isWritten)
             guard !written.isEmpty, written.allSatisfy({ $0.isFirst || !$0.parents.isEmpty }) else { return .unproved }
             // A new file may be written in place of a deleted one.
             if written.contains(where: \.isFirst) { independence = .probable }
@@ -296,7 +299,7 @@ struct Lineage {
 
     /// Returns the nearest of the common ancestors of contents; `nil` if several are equally near.
     ///
-    /// A repeated content is the base if each of its makings descends from the nearest other one, or from this content
+    /// A repeated content is the base if each of its revisions descends from the nearest other one, or from this content
     /// itself. All of the contents come from its text then. Lines of an older content may have been deleted and added
     /// again.
     private func base(among common: Set<ContentHash>, of contents: some Collection<ContentHash>) -> ContentHash? {
@@ -305,10 +308,10 @@ struct Lineage {
         let nearest = unique.subtracting(older)
         guard nearest.count == 1, let base = nearest.first else { return nil }
         let nearer = common.subtracting(unique).subtracting(older).subtracting(contents).filter { content in
-            let makings = makingsByContent[content] ?? []
-            return !makings.isEmpty
-                && makings.allSatisfy {
-                    !ancestors(of: Parent(content: content, making: $0)).isDisjoint(with: [base, content])
+            let revisions = revisionsByContent[content] ?? []
+            return !revisions.isEmpty
+                && revisions.allSatisfy {
+                    !ancestors(of: Parent(content: content, revision: $0)).isDisjoint(with: [base, content])
                 }
         }
         return nearer.count > 1 ? nil : nearer.first ?? base

@@ -10,14 +10,14 @@ struct LineageWriter: Codable {
     private(set) var number = 0
     /// Whether the segment's file existed when last checked. If it is missing now, the root may be a different
     /// folder.
-    private(set) var wasThere = false
+    private(set) var fileExisted = false
     /// The position in the archive's log up to the last copied line; `nil` before the first line.
     var position: VersionLog.Position?
     /// The segment's lines, for detecting writes by another device.
     private var lines = ""
 
     private enum CodingKeys: String, CodingKey {
-        case device, number, wasThere, position = "moment", lines
+        case device, number, fileExisted, position, lines
     }
 
     init(position: VersionLog.Position? = nil) {
@@ -38,12 +38,12 @@ struct LineageWriter: Codable {
     /// - Parameter file: The current content of the segment's file; `nil` if there is none.
     /// - Returns: The segments to write, and the names of expired segments to remove.
     mutating func add(_ added: [VersionLine], file: [UInt8]?) -> (written: [LineageSegment], removed: [String]) {
-        wasThere = file != nil
+        fileExisted = file != nil
         // Another device has a copy of this state folder and writes under this name. Its file stays; this device takes
         // a new name.
         if let file, let theirs = LineageSegment(file), !segment.lines.starts(with: theirs.lines) {
             self = LineageWriter(position: position)
-            wasThere = true
+            fileExisted = true
         }
         let first = number
         var written: [LineageSegment] = []

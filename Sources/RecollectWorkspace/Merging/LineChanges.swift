@@ -10,7 +10,7 @@ struct LineChanges: Hashable {
     typealias Piece = MarkdownSection.Piece
 
     /// The insertions of one or more versions at one position.
-    struct Writing: Hashable {
+    struct Insertion: Hashable {
         /// Runs of lines, each with the largest number of blank lines before it.
         var runs: [String: Int] = [:]
         /// The runs from the alternatives of conflict blocks.
@@ -21,7 +21,7 @@ struct LineChanges: Hashable {
         var listSpacing = 0
         var itemSpacing = 0
 
-        mutating func unite(_ other: Writing) {
+        mutating func formUnion(_ other: Insertion) {
             runs.merge(other.runs, uniquingKeysWith: max)
             alternatives.formUnion(other.alternatives)
             lists.formUnion(other.lists)
@@ -33,7 +33,7 @@ struct LineChanges: Hashable {
     /// The kept lines of the base.
     private let alignment: Alignment
     /// The insertions, by the position of the line before them; -1 for the beginning.
-    private var writings: [Int: Writing] = [:]
+    private var insertions: [Int: Insertion] = [:]
     /// The number of blank lines before each kept line.
     private var spacing: [Int]
 
@@ -61,7 +61,7 @@ struct LineChanges: Hashable {
                 let runs = Dictionary(block.alternatives.map { (MarkdownSection($0, as: base.syntax).lone, 1) }) {
                     first, _ in first
                 }
-                writings[anchor, default: Writing()].unite(Writing(runs: runs, alternatives: Set(runs.keys)))
+                insertions[anchor, default: Insertion()].formUnion(Insertion(runs: runs, alternatives: Set(runs.keys)))
             }
         }
         note(run, at: anchor, beside: base)
@@ -75,28 +75,28 @@ struct LineChanges: Hashable {
         guard version.count == base.count else { return false }
         if version == base { return true }
         let changes = LineChanges(of: version, against: Positions(base, as: syntax))
-        return changes.writings.isEmpty && changes.order.elementsEqual(0..<base.count)
+        return changes.insertions.isEmpty && changes.order.elementsEqual(0..<base.count)
             && zip(changes.spacing, base).allSatisfy { $0 <= $1.spacing }
     }
 
     /// Records a run of adjacent lines. Items at its end become a list.
     private mutating func note(_ run: [Unit], at anchor: Int, beside base: Positions) {
-        var writing = Writing()
+        var insertion = Insertion()
         let items = run.reversed().prefix(while: \.isItem).reversed()
         let lines = run.dropLast(items.count)
         if let first = lines.first {
             let text = lines.dropFirst().reduce(into: first.text) { text, unit in
                 text += String(repeating: "\n", count: unit.spacing + 1) + unit.text
             }
-            writing.runs = [text: first.spacing]
+            insertion.runs = [text: first.spacing]
         }
         if let first = items.first {
-            writing.lists = [items.map(\.text)]
-            writing.listSpacing = first.spacing
-            writing.itemSpacing = items.dropFirst().map(\.spacing).max() ?? 0
+            insertion.lists = [items.map(\.text)]
+            insertion.listSpacing = first.spacing
+            insertion.itemSpacing = items.dropFirst().map(\.spacing).max() ?? 0
         }
-        guard !writing.runs.isEmpty || !writing.lists.isEmpty else { return }
-        writings[anchor, default: Writing()].unite(writing)
+        guard !insertion.runs.isEmpty || !insertion.lists.isEmpty else { return }
+        insertions[anchor, default: Insertion()].formUnion(insertion)
     }
 
     /// The positions of the lines possibly moved by the version: all except those in every longest increasing
@@ -129,10 +129,10 @@ struct LineChanges: Hashable {
 
     /// Returns the insertions, by the position of the nearest line before them in this version, among the lines
     /// kept by all versions.
-    private func anchored(atKept isKept: [Bool]) -> [Int: Writing] {
+    private func anchored(atKept isKept: [Bool]) -> [Int: Insertion] {
         let anchors = alignment.anchors(among: isKept)
-        return writings.reduce(into: [:]) { anchored, writing in
-            anchored[anchors[writing.key + 1], default: Writing()].unite(writing.value)
+        return insertions.reduce(into: [:]) { anchored, insertion in
+            anchored[anchors[insertion.key + 1], default: Insertion()].formUnion(insertion.value)
         }
     }
 
@@ -152,7 +152,7 @@ struct LineChanges: Hashable {
         for (version, own) in zip(all, moved) where moved.contains(where: { !$0.isEmpty }) {
             let others = moved.reduce(into: Set()) { $0.formUnion($1) }.subtracting(own)
             let isBeside = zip([-1] + version.order, version.order + [-1]).contains { position, next in
-                version.writings[position] != nil && (others.contains(position) || others.contains(next))
+                version.insertions[position] != nil && (others.contains(position) || others.contains(next))
             }
             if isBeside { throw InsertionBesideMove() }
         }
@@ -161,17 +161,17 @@ struct LineChanges: Hashable {
         let kept = isKept.indices.filter { isKept[$0] }
         let order = OrderedUnion.exchanged(kept, in: all.map { $0.order.filter { isKept[$0] } }) ?? kept
         var spacing = Array(repeating: 0, count: isKept.count)
-        var writings: [Int: Writing] = [:]
+        var insertions: [Int: Insertion] = [:]
         for version in all {
             for position in kept { spacing[position] = max(spacing[position], version.spacing[position]) }
-            for (position, writing) in version.anchored(atKept: isKept) {
-                writings[position, default: Writing()].unite(writing)
+            for (position, insertion) in version.anchored(atKept: isKept) {
+                insertions[position, default: Insertion()].formUnion(insertion)
             }
         }
-        var pieces = writings[-1]?.pieces(beside: positions) ?? []
+        var pieces = insertions[-1]?.pieces(beside: positions) ?? []
         for position in order {
             pieces.append(positions.pieces[position].with(spacing: spacing[position]))
-            pieces += writings[position]?.pieces(beside: positions) ?? []
+            pieces += insertions[position]?.pieces(beside: positions) ?? []
         }
         return pieces
     }
@@ -307,7 +307,7 @@ struct LineChanges: Hashable {
     }
 }
 
-extension LineChanges.Writing {
+extension LineChanges.Insertion {
     /// Returns the pieces: a single run as it is, several in a conflict block; then the items.
     fileprivate func pieces(beside base: LineChanges.Positions) -> [MarkdownSection.Piece] {
         let runs = largestRuns

@@ -61,7 +61,7 @@ final class LineagePublisher: Sendable {
     /// Whether the lineage folder is missing although this device has seen it. The root may then be a different folder
     /// or an unmounted mount point.
     func isMissing() throws -> Bool {
-        try archive.lineageWriter().wasThere && provider.lineageFiles().isEmpty
+        try archive.lineageWriter().fileExisted && provider.lineageFiles().isEmpty
     }
 
     /// Returns the lineage logs of all devices.

@@ -160,7 +160,7 @@ final class WorkspaceScanner: Sendable {
         guard item.state == .local || item.state == .conflicted, item.size <= configuration.maxFileSize else {
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: true)
         }
-        let isResting = item.modified.map { now.timeIntervalSince($0) > Self.coarsestTick } ?? true
+        let isResting = item.modified.map { now.timeIntervalSince($0) > Self.timestampGranularity } ?? true
         if let row, row.isResting, row.stamp == item.stamp, let hash = row.hash,
             index.contents[item.path] == hash
         {
@@ -205,7 +205,7 @@ final class WorkspaceScanner: Sendable {
 
     /// The maximum age, in seconds, of a change with an unreliable stamp: with coarse timestamps, a later change
     /// may have the same one.
-    private static var coarsestTick: TimeInterval { 3 }
+    private static var timestampGranularity: TimeInterval { 3 }
 
     /// Whether the missing files are a mass deletion: at least four and over half of the known files, or all of them
     /// together with the lineage, or in another root folder than before. A recorded mass deletion lasts until no file is

@@ -148,7 +148,7 @@ final class WorkspaceWriter: Sendable {
             case .success(new):
                 // If this record fails, a repeated change is made twice.
                 if new != nil, let line = changes.first(where: { $0.path == path }) {
-                    try? archive.setInDoubt(line, at: path)
+                    try? archive.setUnconfirmedChange(line, at: path)
                 }
                 throw UnconfirmedChangeError(path: path, version: new, cause: error)
             default: throw error
@@ -239,7 +239,8 @@ extension WorkspaceWriter {
     private func isUnconfirmed(
         _ change: (WorkspaceFile?) throws -> [UInt8], of file: WorkspaceFile?, by author: WorkspaceAuthor
     ) throws -> Bool {
-        guard let file, let doubtful = try archive.inDoubt(at: provider.canonicalPath(of: file.path))?.version,
+        guard let file,
+            let doubtful = try archive.unconfirmedChange(at: provider.canonicalPath(of: file.path))?.version,
             doubtful.hash == file.version, doubtful.author == author, doubtful.parents.count <= 1
         else { return false }
         // A change refused for the earlier content is not the one made to it. If it is refused for the current content, too,
@@ -256,7 +257,7 @@ extension WorkspaceWriter {
     /// - Returns: `true` if the content is in place and durable.
     private func confirm(_ file: WorkspaceFile, replacing: ContentHash?, as kind: WorkspaceVersion.Kind) throws -> Bool
     {
-        guard let doubtful = try archive.inDoubt(at: file.path), doubtful.version.hash == file.version,
+        guard let doubtful = try archive.unconfirmedChange(at: file.path), doubtful.version.hash == file.version,
             replacing == file.version
                 || doubtful.version.kind == kind && doubtful.version.parents == (replacing.map { [$0] } ?? []),
             try scanner.fileIfPresent(at: file.path)?.version == file.version
@@ -277,7 +278,7 @@ extension WorkspaceWriter {
     /// Removes the record of a file's unconfirmed change.
     func confirmPending(at path: WorkspacePath) {
         do {
-            try archive.setInDoubt(nil, at: path)
+            try archive.setUnconfirmedChange(nil, at: path)
         } catch {
             configuration.logger.debug("cannot record a change as confirmed: \(error)")
         }

@@ -29,7 +29,7 @@ extension FolderProvider {
             guard let parent = path.parent else {
                 throw RecollectError(.invalidArgument, "the workspace folder is not a file; specify a file in it")
             }
-            guard let (folder, names) = try takeTurn(at: parent, making: expected == nil) else {
+            guard let (folder, names) = try lockFolder(at: parent, making: expected == nil) else {
                 throw ContentMismatchError(current: nil)
             }
             let found = try FoundFile(path, in: folder)
@@ -96,7 +96,7 @@ extension FolderProvider {
     func remove(
         _ name: String, in folder: OpenFolder, at parent: WorkspacePath, holding expected: ContentHash
     ) throws {
-        guard try takeTurn(in: folder) != nil else { throw ContentMismatchError(current: nil) }
+        guard try lockFolder(in: folder) != nil else { throw ContentMismatchError(current: nil) }
         let current = try nilIfMissing { try FoundFile.read(name, in: folder) }
         guard let current, ContentHash(of: current) == expected else { throw ContentMismatchError(current: current) }
         beforeExchange()
@@ -128,7 +128,7 @@ extension FolderProvider {
                 let emptied = try nilIfMissing({ try folder.folder(name) })
             else { return false }
             return try withExtendedLifetime(emptied) {
-                guard try takeTurn(in: emptied) != nil else { return false }
+                guard try lockFolder(in: emptied) != nil else { return false }
                 guard unlinkat(folder.descriptor, name, AT_REMOVEDIR) == 0 else {
                     if [ENOTEMPTY, EEXIST, ENOENT].contains(errno) { return false }
                     throw POSIXFailure.last
@@ -261,12 +261,12 @@ extension FolderProvider {
     /// Opens a folder and waits for its other writers.
     /// - Parameter isMade: Whether to create a missing folder, also if it is removed as empty during the wait.
     /// - Returns: The folder and the names in it; `nil` if it is missing.
-    private func takeTurn(
+    private func lockFolder(
         at path: WorkspacePath, making isMade: Bool
     ) throws -> (folder: OpenFolder, names: [String])? {
         for _ in 0..<100 {
             let opened = try nilIfMissing { try isMade ? madeFolder(at: path) : folder(at: path) } ?? nil
-            if let opened, let names = try takeTurn(in: opened) { return (opened, names) }
+            if let opened, let names = try lockFolder(in: opened) { return (opened, names) }
             if opened == nil, !isMade { return nil }
         }
         throw POSIXFailure(ENOENT)
@@ -274,7 +274,7 @@ extension FolderProvider {
 
     /// Waits for the folder's other writers. Then removes the drafts older than an hour, left by killed writers.
     /// - Returns: The names in the folder; `nil` if it was removed or moved away in the meantime.
-    private func takeTurn(in folder: OpenFolder) throws -> [String]? {
+    private func lockFolder(in folder: OpenFolder) throws -> [String]? {
         try folder.lockAgainstWriters()
         guard try folder.stillExists() else { return nil }
         let names = try folder.names()

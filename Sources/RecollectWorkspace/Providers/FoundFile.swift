@@ -32,7 +32,7 @@ struct FoundFile {
 
     /// Returns the whole content; `nil` if the file has been removed.
     /// - Throws: `notLocal`, without starting a download; `tooLarge`.
-    func read(limit: Int = Self.largest) throws -> [UInt8]? {
+    func read(limit: Int = Self.maxFileSize) throws -> [UInt8]? {
         try open().map { try Self.read($0, limit: limit) }
     }
 
@@ -44,12 +44,12 @@ struct FoundFile {
     }
 
     /// Returns the whole content of the file with a name on disk.
-    static func read(_ name: String, in folder: OpenFolder, limit: Int = Self.largest) throws -> [UInt8] {
+    static func read(_ name: String, in folder: OpenFolder, limit: Int = Self.maxFileSize) throws -> [UInt8] {
         try read(folder.file(name, forWriting: false), limit: limit)
     }
 
     /// Returns the whole content of a file, even if it grows during the read, up to a limit in bytes.
-    static func read(_ file: OpenFile, limit: Int = Self.largest) throws -> [UInt8] {
+    static func read(_ file: OpenFile, limit: Int = Self.maxFileSize) throws -> [UInt8] {
         let size = try file.size()
         guard size <= limit else { throw tooLarge(file.path, limit) }
         var bytes = try file.read(at: 0, count: size + 1)
@@ -61,7 +61,7 @@ struct FoundFile {
     }
 
     /// The default limit, in bytes. It bounds reads of files put in place by other programs.
-    static let largest = 1 << 30
+    static let maxFileSize = 1 << 30
 
     /// Returns the name on disk of a path's file or folder: the same name, else a canonically equivalent one, such
     /// as its decomposed form; `nil` if there is none.

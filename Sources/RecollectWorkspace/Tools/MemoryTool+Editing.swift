@@ -24,7 +24,7 @@ extension MemoryTool {
     }
 
     private func isInDoubt(_ path: WorkspacePath) async throws -> Bool {
-        try await workspace.reading { [workspace] in try workspace.archive.inDoubt(at: path) != nil }
+        try await workspace.reading { [workspace] in try workspace.archive.unconfirmedChange(at: path) != nil }
     }
 
     func replace(_ input: MemoryInput, _ session: SessionKey?) async throws -> String {

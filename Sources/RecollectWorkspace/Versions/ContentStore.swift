@@ -39,7 +39,7 @@ struct ContentStore {
     /// Many contents are written first and synced together, in about the time for one.
     func save(_ contents: [ContentHash: [UInt8]]) throws {
         guard !contents.isEmpty else { return }
-        let isTogether = contents.count >= Self.many && OpenFolder.canSynchronizeFileSystem
+        let isTogether = contents.count >= Self.batchSyncThreshold && OpenFolder.canSynchronizeFileSystem
         let objects = try made(Self.name, in: folder, durably: !isTogether)
         var staged: [ContentHash: String] = [:]
         do {
@@ -131,7 +131,7 @@ struct ContentStore {
 
     /// The number of contents from which they are synced together. This sync includes writes of other programs, so
     /// it is not used for the few contents of a single write.
-    private static let many = 8
+    private static let batchSyncThreshold = 8
 
     /// Returns the folders of contents, each with its contents.
     private static func folders(of hashes: some Sequence<ContentHash>) -> [(name: String, hashes: [ContentHash])] {

@@ -7,23 +7,23 @@ extension VersionArchive {
     // MARK: Changes in doubt
 
     /// Returns the last change of a file if it was made and may not be durable.
-    func inDoubt(at path: WorkspacePath) throws -> VersionLine? {
-        try changesInDoubt().last { $0.path == path }
+    func unconfirmedChange(at path: WorkspacePath) throws -> VersionLine? {
+        try unconfirmedChanges().last { $0.path == path }
     }
 
     /// Records the change in doubt of a file; `nil` removes the record.
-    func setInDoubt(_ change: VersionLine?, at path: WorkspacePath) throws {
-        let old = try changesInDoubt()
+    func setUnconfirmedChange(_ change: VersionLine?, at path: WorkspacePath) throws {
+        let old = try unconfirmedChanges()
         guard change != nil || old.contains(where: { $0.path == path }) else { return }
         let lines = old.filter { $0.path != path } + [change].compactMap { $0 }
-        try setNote(Self.inDoubtName, lines.isEmpty ? nil : lines.flatMap(\.bytes))
+        try setNote(Self.unconfirmedName, lines.isEmpty ? nil : lines.flatMap(\.bytes))
     }
 
-    private func changesInDoubt() throws -> [VersionLine] {
-        (try note(Self.inDoubtName) ?? []).split(separator: UInt8(ascii: "\n")).compactMap { VersionLine($0) }
+    private func unconfirmedChanges() throws -> [VersionLine] {
+        (try note(Self.unconfirmedName) ?? []).split(separator: UInt8(ascii: "\n")).compactMap { VersionLine($0) }
     }
 
-    private static let inDoubtName = "in-doubt"
+    private static let unconfirmedName = "unconfirmed"
 
     // MARK: Chats
 

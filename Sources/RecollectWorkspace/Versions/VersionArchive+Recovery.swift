@@ -37,7 +37,7 @@ extension VersionArchive {
             if !lines.isEmpty {
                 let found = lines.sorted { $0.key < $1.key }.flatMap(\.value)
                 let known = log.index.lines(keeping: { _ in true }, isOpen: { _ in true })
-                try log.begin(anew: found + known, in: folder)
+                try log.replaceLines(with: found + known, in: folder)
             }
             _ = try nilIfMissing { try folder.remove(Self.unnamedName) }
             return lines.keys.sorted()

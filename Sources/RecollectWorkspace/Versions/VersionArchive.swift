@@ -240,7 +240,7 @@ final class VersionArchive: Sendable {
             let isGuarded = try note(Self.unnamedName) != nil
             let saved = try contents.all().filter { isGuarded || $0.value >= date }
             let unnamed = Set(saved.keys).subtracting(log.index.hashes)
-            try log.begin(anew: lines, in: folder)
+            try log.replaceLines(with: lines, in: folder)
             try contents.removeAll(but: unnamed.union(lines.map(\.version.hash)))
             try folder.removeLeftovers(among: folder.names())
             let absent = log.index.files.filter { $0.value.content == nil }.keys
@@ -285,7 +285,7 @@ final class VersionArchive: Sendable {
         // This comes first: without the note, the next pruning removes contents without a line.
         _ = try folder.replace(Self.unnamedName) { _ in }
         let lines = log.index.lines(keeping: { _ in true }, isOpen: { _ in true })
-        try log.begin(anew: lines, keepingOldAs: aside, in: folder)
+        try log.replaceLines(with: lines, keepingOldAs: aside, in: folder)
         events?.post(StoreEvent(kind: .salvaged, setAsideURL: URL(fileURLWithPath: folder.path(of: aside))))
     }
 

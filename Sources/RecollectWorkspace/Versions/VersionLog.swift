@@ -93,7 +93,9 @@ struct VersionLog {
     /// Replaces the log with one of these lines only. The replacement is atomic, with the exception in
     /// `OpenFolder.replace`.
     /// - Parameter aside: A name for keeping the old file.
-    mutating func begin(anew lines: [VersionLine], keepingOldAs aside: String? = nil, in folder: OpenFolder) throws {
+    mutating func replaceLines(with lines: [VersionLine], keepingOldAs aside: String? = nil, in folder: OpenFolder)
+        throws
+    {
         _ = try folder.replace(Self.name, keepingOldAs: aside) {
             try $0.write(Self.newHeader() + lines.flatMap(\.bytes), at: 0)
         }

@@ -101,7 +101,7 @@ struct ContainerCache: Sendable {
     private static let replicaName = "replica"
     private static let fileName = "container"
 
-    private var folder: URL { base.appendingPathComponent(account ?? "nobody", isDirectory: true) }
+    private var folder: URL { base.appendingPathComponent(account ?? "signed-out", isDirectory: true) }
 
     private static func account(of token: Data?) -> String? {
         token.map { String(SHA256.hash(data: $0).lowercaseHexadecimal.prefix(24)) }

@@ -90,7 +90,7 @@ package struct ChatFolder: Sendable {
             let names = FolderNames(try folder.names(), suffix: ".json")
             return try names.all.compactMap { name in
                 guard let id = try id(of: name, names, in: folder, report) else { return nil }
-                return try isThere { _ = try folder.file(name, forWriting: false) } ? (id, name) : nil
+                return try exists { _ = try folder.file(name, forWriting: false) } ? (id, name) : nil
             }
         }
     }
@@ -106,7 +106,7 @@ package struct ChatFolder: Sendable {
             }
             var folder: OpenFolder?
             let isFolder = try explaining("open", parent.path(of: name)) {
-                try isThere { folder = try parent.folder(name) }
+                try exists { folder = try parent.folder(name) }
             }
             if isFolder, let folder { try body(id, folder) }
         }
@@ -126,7 +126,7 @@ package struct ChatFolder: Sendable {
 
     /// Whether a name refers to the kind to open. `false` for a missing name, a link, or a file in place of a
     /// folder.
-    private func isThere(_ open: () throws -> Void) throws -> Bool {
+    private func exists(_ open: () throws -> Void) throws -> Bool {
         do {
             try open()
             return true

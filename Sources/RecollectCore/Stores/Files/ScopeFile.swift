@@ -49,7 +49,7 @@ struct ScopeFile {
         guard size > closing else { return false }
         let bytes = try file.read(at: start, count: size - start)
         guard bytes.starts(with: lastBytes), let mark = bytes.dropFirst(lastBytes.count).first else { return false }
-        guard try entries.last.map({ try isThere($0, in: file) }) ?? isEmpty(file) else { return false }
+        guard try entries.last.map({ try exists($0, in: file) }) ?? isEmpty(file) else { return false }
         // Trimmed messages first: an appended one may have the ID of a trimmed one.
         var trimmed = 0
         while trimmed < entries.count,
@@ -65,7 +65,7 @@ struct ScopeFile {
             closing = start + layout.closing
             guard take(layout.messages, of: bytes, at: start) else { return false }
         }
-        return try entries.first.map { try isThere($0, in: file) && isFirst($0, in: file) } ?? true
+        return try entries.first.map { try exists($0, in: file) && isFirst($0, in: file) } ?? true
     }
 
     /// Whether no message precedes the known end of an empty array. The bytes at that end do not prove it: a text may
@@ -81,7 +81,7 @@ struct ScopeFile {
     }
 
     /// Whether a message is still at its known offset.
-    private func isThere(_ entry: Entry, in file: OpenFile) throws -> Bool {
+    private func exists(_ entry: Entry, in file: OpenFile) throws -> Bool {
         let bytes = try file.read(at: entry.offset + entry.idRange.lowerBound, count: entry.idRange.count)
         // Bytes other than a string are not an ID.
         let id = try? bytes.withUnsafeBytes {

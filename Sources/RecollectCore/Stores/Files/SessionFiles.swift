@@ -106,7 +106,7 @@ final class SessionFiles {
             return try messages(in: name, folder, last: count)
         } catch let damage as Damage where salvages {
             do {
-                try heal(agentId, name, damage, in: folder, wasAskedFor: wasAskedFor)
+                try repair(agentId, name, damage, in: folder, wasAskedFor: wasAskedFor)
             } catch let error as RecollectError where error.code != .foreignStore {
                 // The readable messages are returned even without the repair, for example from a full disk. Nothing
                 // has changed, and the next read or save tries again.
@@ -139,7 +139,7 @@ final class SessionFiles {
         try explaining("tidy", folder.path) { try folder.removeLeftovers(among: names.all) }
         let existing = names.existing(for: agentId)
         let name = existing ?? names.new(for: agentId)
-        var state = try existing.map { try healedState(of: agentId, $0, in: folder, retrying: batch) } ?? ScopeFile()
+        var state = try existing.map { try repairedState(of: agentId, $0, in: folder, retrying: batch) } ?? ScopeFile()
         let admission = BatchFilter(
             of: batch, sameRole: sameRole, lastRole: state.lastRole, isKnown: state.ids.contains)
         if isDurable, existing != nil, admission.accepted.count + admission.dropped.count < batch.count {
@@ -245,7 +245,7 @@ final class SessionFiles {
     /// Returns the state of a file after its repair.
     /// - Parameter batch: Messages to save. With a known one, the whole file is read again: a retry is acknowledged
     ///   only if the message can be read.
-    private func healedState(
+    private func repairedState(
         of agentId: String, _ name: String, in folder: OpenFolder, retrying batch: [ConversationMessage]
     ) throws -> ScopeFile {
         do {
@@ -256,7 +256,7 @@ final class SessionFiles {
             known[name] = nil
             return try self.state(of: name, file)
         } catch let damage as Damage {
-            try heal(agentId, name, damage, in: folder, wasAskedFor: true)
+            try repair(agentId, name, damage, in: folder, wasAskedFor: true)
             // From the bytes just written, not from the cache.
             guard let state = ScopeFile(damage.salvaged) else {
                 throw RecollectError(.unreadable, "\(folder.path(of: name)) cannot be repaired; move it away")
@@ -268,7 +268,7 @@ final class SessionFiles {
 
     /// Sets a damaged file aside, and replaces it with a file of the readable messages. Requires the exclusive
     /// lock.
-    private func heal(
+    private func repair(
         _ agentId: String, _ name: String, _ damage: Damage, in folder: OpenFolder, wasAskedFor: Bool
     ) throws {
         guard wasAskedFor || !damage.looksForeign else {

@@ -49,8 +49,8 @@ extension CloudState {
     private mutating func resolveConflict(
         _ path: ByteString, local: SimulatedDisk.File, base: Int?, standing: CloudRevision, on device: String
     ) {
-        let wasThere = base.map { revisions[$0].bytes != nil } ?? false
-        let keepsVersion = behavior.conflicts == .fileVersions || behavior.conflicts == .iCloud && wasThere
+        let fileExisted = base.map { revisions[$0].bytes != nil } ?? false
+        let keepsVersion = behavior.conflicts == .fileVersions || behavior.conflicts == .iCloud && fileExisted
         let isLatestFirst = keepsVersion || behavior.conflicts == .syncthing
         let localWins = isLatestFirst && (local.modified, device) > (standing.modified, standing.device)
         let mine = addRevision(parents: [base], bytes: local.bytes, modified: local.modified, device: device)

@@ -3,7 +3,7 @@
     import RecollectSearch
 
     /// Reads the answers to the questions of a search, in one or two round trips.
-    struct SearchReading {
+    struct SearchQueryReader {
         private typealias Question = PostgresSearchSource.Question
         private typealias Answer = PostgresSearchSource.Answer
 
@@ -27,7 +27,7 @@
                     return try search(source)
                 } catch is SearchIncomplete {
                     precondition(!source.questions.isEmpty, "An incomplete search has a question.")
-                    var reading = SearchReading(source, transaction)
+                    var reading = SearchQueryReader(source, transaction)
                     try await reading.read(source.questions)
                     source.add(reading.answers, reading.messages)
                 }

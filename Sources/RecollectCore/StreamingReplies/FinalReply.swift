@@ -1,11 +1,11 @@
 /// The message of a streaming reply at its end, from its last content and from what others have saved under its ID meanwhile.
-package struct ReplyEnding: Sendable {
+package struct FinalReply: Sendable {
     /// The effect of a stored message with the reply's ID on the end of an interrupted reply.
     package enum Resolution {
         /// The reply is saved as it is: appended, or as an edit of the stored message.
         case save
         /// The stored message has the content of the reply already. It gets only the details begun with the reply.
-        case keepStored(ReplyEnding)
+        case keepStored(FinalReply)
         /// The stored message has another text, and the reply needs a new ID: a UI has saved the text as complete, or the reply
         /// was another attempt.
         case useNewID
@@ -42,7 +42,7 @@ package struct ReplyEnding: Sendable {
         guard stored.hasContent(of: message) else { return .useNewID }
         var whole = stored
         whole.metadata.merge(begun.metadata) { stored, _ in stored }
-        return .keepStored(ReplyEnding(whole, of: stored, isAppended: isAppended))
+        return .keepStored(FinalReply(whole, of: stored, isAppended: isAppended))
     }
 
     /// Gives the reply another ID.

@@ -1,7 +1,7 @@
 import RecollectCore
 
 /// The request of `LLMClassifier` to its model, and the parsing of the answer.
-struct ClassifierQuestion {
+struct ClassifierRequest {
     static let toolName = "select_agent"
 
     private let input: String

@@ -2,20 +2,20 @@ import Foundation
 import RecollectCore
 
 /// The messages of one agent in a session, in any store. Without a store, nothing is saved.
-struct AgentMemory: Sendable {
+struct AgentMessageStore: Sendable {
     let store: (any ChatStorage)?
     let scope: Scope
     let maxMessages: Int?
     let tokenWindow: TokenWindow?
     /// Whether this agent's turns are saved.
-    let isKept: Bool
+    let savesMessages: Bool
 
     init(of agent: any AgentProtocol, id: String, in turn: Turn) {
         store = turn.store
         scope = turn.context.session.scope(agentId: id)
         maxMessages = turn.maxMessages
         tokenWindow = turn.tokenWindow
-        isKept = agent.saveChat
+        savesMessages = agent.saveChat
     }
 
     // MARK: Reading
@@ -64,7 +64,7 @@ struct AgentMemory: Sendable {
 
     /// Checks that the store has a reply.
     private func verify(_ message: ConversationMessage, to question: SavedInput) async throws {
-        guard isKept, let store, question.isStored else { return }
+        guard savesMessages, let store, question.isStored else { return }
         let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
         // If the question is still the last message, the store omitted the reply on purpose.
         guard let last = tail.last, !last.id.hasSameBytes(as: question.message.id),
@@ -110,7 +110,7 @@ struct AgentMemory: Sendable {
             timestamp: max(Date(), question.message.timestamp))
         let begun = try await beginReply(message)
         if let reply = begun.reply { return reply }
-        if isKept, try await isAnswered(question.message, with: ids.derived, isRefused: begun.isRefused) {
+        if savesMessages, try await isAnswered(question.message, with: ids.derived, isRefused: begun.isRefused) {
             throw answeredElsewhere(question.message)
         }
         // The derived ID may be another message's.
@@ -133,7 +133,7 @@ struct AgentMemory: Sendable {
     private func beginReply(
         _ message: ConversationMessage
     ) async throws -> (reply: StreamingReply?, isRefused: Bool) {
-        guard isKept, let store else { return (nil, false) }
+        guard savesMessages, let store else { return (nil, false) }
         // On failure the turn continues. If the failure persists, the save at the end of the reply throws it.
         do {
             let reply = try await uncancelled { [scope, maxMessages] in
@@ -167,7 +167,7 @@ struct AgentMemory: Sendable {
 
     /// Saves a message, unaffected by cancellation.
     func save(_ message: ConversationMessage, maxMessages: Int?) async throws {
-        guard isKept, let store else { return }
+        guard savesMessages, let store else { return }
         try await uncancelled { [scope] in
             try await store.save(
                 message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId,
@@ -190,10 +190,10 @@ struct AgentMemory: Sendable {
 /// turn is over by then, and the store may have saved the message despite its error.
 private final class ChatReplyWriter: ReplyWriter {
     private let question: SavedInput
-    private let memory: AgentMemory
+    private let memory: AgentMessageStore
     private let isTried = Locked(false)
 
-    init(to question: SavedInput, in memory: AgentMemory) {
+    init(to question: SavedInput, in memory: AgentMessageStore) {
         self.question = question
         self.memory = memory
     }

@@ -3,7 +3,7 @@ import RecollectCore
 import RecollectFileSystem
 
 /// Finds and saves the user's message of a turn, and closes a message without a reply.
-extension AgentMemory {
+extension AgentMessageStore {
     /// The number of copies with an ID derived from the input's ID.
     private static let maxCopyCount = 32
     /// The number of newest messages read to find a message just saved. Other writers may have saved messages after
@@ -52,7 +52,7 @@ extension AgentMemory {
     /// turns are not saved, there is none.
     /// - Parameter chats: All messages of the session. Only if one of them has such an ID is the agent's history read.
     func hasQuestion(of input: AgentInput, in chats: [ConversationMessage]) async throws -> Bool {
-        guard isKept, let store, chats.contains(where: hasID(of: input)) else { return false }
+        guard savesMessages, let store, chats.contains(where: hasID(of: input)) else { return false }
         return try await fetch(from: store, last: nil).contains(where: hasID(of: input))
     }
 
@@ -151,7 +151,7 @@ extension AgentMemory {
     private func saveQuestion(
         _ input: AgentInput, after history: [ConversationMessage]
     ) async throws -> (ConversationMessage, isStored: Bool) {
-        guard isKept, let store else { return (input.message, false) }
+        guard savesMessages, let store else { return (input.message, false) }
         // The window may be shorter than the tail read after the save.
         let earlier = try await fetch(from: store, last: Self.tail)
         var end = earlier.last?.id
@@ -244,7 +244,7 @@ extension AgentMemory {
         var closing = ConversationMessage(
             id: ids.derived, role: .assistant, parts: [], timestamp: message.timestamp)
         closing.isInterrupted = true
-        guard isKept, let store else { return history + [closing] }
+        guard savesMessages, let store else { return history + [closing] }
         try await save(closing, maxMessages: nil)
         let saved = try await uncancelled { try await fetch(from: store) }
         guard let last = saved.last, last.id.hasSameBytes(as: message.id), last.role == .user else { return saved }

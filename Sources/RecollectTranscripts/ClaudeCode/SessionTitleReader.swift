@@ -6,7 +6,7 @@ import RecollectCore
 /// Claude Code records commands (`<command-name>/init</command-name>…`), their output, reminders and caveats as
 /// user messages. As titles in a list they would be useless. The title here is the typed command (`/init`) or the
 /// first text written by the user.
-struct SessionOpening {
+struct SessionTitleReader {
     private enum State {
         /// No text by the user yet, but perhaps a command run by Claude Code itself, such as `/clear`.
         case open(command: String?, sawMachinery: Bool)
@@ -37,7 +37,7 @@ struct SessionOpening {
         guard case .open(let command, let sawMachinery) = state, message.role == .user else { return }
         let text = message.text.trimmed
         guard !text.isEmpty else { return }
-        let said = Self.isGeneratedByClaudeCode(message) ? "" : Self.said(in: text)
+        let said = Self.isGeneratedByClaudeCode(message) ? "" : Self.userText(in: text)
         if said.isEmpty {
             state = .open(command: command, sawMachinery: true)
         } else if let typed = Self.command(in: said) {
@@ -55,7 +55,7 @@ struct SessionOpening {
     }
 
     /// Returns the text without leading additions by Claude Code.
-    private static func said(in text: String) -> String {
+    private static func userText(in text: String) -> String {
         var text = text
         while let tag = tags.first(where: { text.hasPrefix("<\($0)>") }) {
             guard let end = text.range(of: "</\(tag)>") else { return "" }
