@@ -259,7 +259,7 @@ import Recollect
     }
 
     /// The baselines, run by `pgbench` and `psql`.
-    private struct BarePostgres {
+    private final class BarePostgres {
         private let url: String
         private let folder: Folder
 
