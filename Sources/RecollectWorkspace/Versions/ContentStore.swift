@@ -40,11 +40,14 @@ struct ContentStore {
     func save(_ contents: [ContentHash: [UInt8]]) throws {
         guard !contents.isEmpty else { return }
         let isTogether = contents.count >= Self.batchSyncThreshold && OpenFolder.canSynchronizeFileSystem
-        let objects = try made(Self.name, in: folder, durably: !isTogether)
+        let (objects, isNew) = try made(Self.name, in: folder)
+        if isNew, !isTogether { try folder.orderWrites() }
+        var hasNewFolders = false
         var staged: [ContentHash: String] = [:]
         do {
             for (name, hashes) in Self.folders(of: contents.keys) {
-                let hashFolder = try made(name, in: objects, durably: !isTogether)
+                let (hashFolder, isNew) = try made(name, in: objects)
+                if isNew { hasNewFolders = true }
                 for hash in hashes {
                     guard let bytes = contents[hash], try !Self.holds(bytes, hash.fileName, in: hashFolder) else {
                         continue
@@ -65,6 +68,8 @@ struct ContentStore {
                 }
                 if !isTogether { try hashFolder.orderWrites() }
             }
+            // The names of new folders reach the disk last: a file system with one journal has written them by now.
+            if !isTogether, hasNewFolders { try objects.orderWrites() }
             if isTogether { try folder.synchronizeFileSystem() }
         } catch {
             for (hash, name) in staged { try? objects.folder(hash.folderName).remove(name) }
@@ -145,11 +150,11 @@ struct ContentStore {
             ?? false
     }
 
-    private func made(_ name: String, in folder: OpenFolder, durably: Bool) throws -> OpenFolder {
-        if let there = try nilIfMissing({ try folder.folder(name) }) { return there }
+    /// Opens a folder, and creates it if missing.
+    private func made(_ name: String, in folder: OpenFolder) throws -> (folder: OpenFolder, isNew: Bool) {
+        if let existing = try nilIfMissing({ try folder.folder(name) }) { return (existing, false) }
         try folder.makeFolder(name)
-        if durably { try folder.orderWrites() }
-        return try folder.folder(name)
+        return (try folder.folder(name), true)
     }
 
     private func forEachFolder(_ body: (_ prefix: String, OpenFolder, _ names: [String]) throws -> Void) throws {
