@@ -60,8 +60,11 @@ import Recollect
             ] {
                 var (ours, baseline) = ([Double](), [Double]())
                 for round in 0..<rounds {
-                    ours.append(try await turnsPerSecond(tasks: tasks, inOwnSessions: many, round: round))
-                    baseline.append(try bare.transactionsPerSecond(turn(many ? sessions : 1), clients: tasks))
+                    let saved = try await saveTurns(tasks: tasks, inOwnSessions: many, round: round)
+                    ours.append(saved.perSecond)
+                    baseline.append(
+                        try bare.transactionsPerSecond(
+                            turn(many ? sessions : 1), clients: tasks, each: max(1, saved.count / tasks)))
                 }
                 let ratio = zip(ours, baseline).map { $0 / $1 }.sorted()[rounds / 2]
                 func rate(_ values: [Double]) -> String { "\(Int(values.sorted()[rounds / 2])) turns/s" }
@@ -76,7 +79,9 @@ import Recollect
         }
 
         /// Saves turns for two seconds.
-        private func turnsPerSecond(tasks: Int, inOwnSessions: Bool, round: Int) async throws -> Double {
+        private func saveTurns(
+            tasks: Int, inOwnSessions: Bool, round: Int
+        ) async throws -> (count: Int, perSecond: Double) {
             let end = ContinuousClock.now + .seconds(2)
             let start = ContinuousClock.now
             let count = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -94,7 +99,7 @@ import Recollect
                 }
                 return try await group.reduce(0, +)
             }
-            return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+            return (count, Double(count) / ((ContinuousClock.now - start) / .seconds(1)))
         }
 
         // MARK: - Searches
@@ -307,9 +312,11 @@ import Recollect
                 """
         }
 
-        /// Runs a script for two seconds.
-        func transactionsPerSecond(_ script: String, clients: Int) throws -> Double {
-            try pgbench(script, ["-c", "\(clients)", "-j", "\(min(2, clients))", "-T", "2"], "tps = ")
+        /// Runs a script as often as given, in each client. By count, because `pgbench` ends a given time by a signal, which is blocked
+        /// in child processes of Dispatch's threads.
+        func transactionsPerSecond(_ script: String, clients: Int, each transactions: Int) throws -> Double {
+            try pgbench(
+                script, ["-c", "\(clients)", "-j", "\(min(2, clients))", "-t", "\(transactions)"], "tps = ")
         }
 
         /// Returns the mean time of a query.
