@@ -154,7 +154,10 @@
             try await store.migrate()
             let attempts = Locked(0)
             let insertion = "INSERT INTO recollect.tag (user_id, session, tag) VALUES ('u', 1, 't')"
-            try await store.database.transaction { transaction in
+            var database = store.database
+            // The server may take long to start.
+            database.retries.unavailableTime = .seconds(60)
+            try await database.transaction { transaction in
                 let attempt = attempts.withLock { count in
                     count += 1
                     return count

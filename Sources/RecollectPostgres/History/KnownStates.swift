@@ -7,29 +7,21 @@
     final class KnownStates: Sendable {
         /// The maximum number of sessions.
         private static let limit = 4_096
-        private let states = Locked<[SessionKey: [ByteString: AppendState]]>([:])
+        private let states = Locked<[SessionKey: SessionStates]>([:])
 
-        func state(of scope: Scope) -> AppendState? {
-            states.withLock { $0[scope.session]?[ByteString(scope.agentId)] }
+        func state(of scope: Scope) -> AppendState? { states(of: scope.session).state(of: scope.agentId) }
+
+        func states(of session: SessionKey) -> SessionStates {
+            states.withLock { $0[session] } ?? SessionStates()
         }
 
-        /// Notes the state of a scope after an append, and what the append has changed for other scopes of the session.
-        /// - Parameters:
-        ///   - state: The state; `nil` if it is not known.
-        ///   - revision: The revision before an append that has only added messages at the end of the session; `nil` after another
-        ///     one, which may have changed the other scopes.
+        /// Notes the state of a scope after an append: see `SessionStates`.
+        /// - Parameter state: The state; `nil` if it is not known.
         func note(_ state: AppendState?, of scope: Scope, after revision: Int64?) {
             guard let state else { return forget(scope.session) }
-            let agent = ByteString(scope.agentId)
             states.withLock { states in
                 if states.count >= Self.limit, states[scope.session] == nil { states.removeAll() }
-                var scopes = (states[scope.session] ?? [:]).filter { $0.value.revision == revision }
-                for other in scopes.keys {
-                    scopes[other]?.follow(state)
-                    if agent.string.isEmpty { scopes[other]?.unassigned = state.scope }
-                }
-                scopes[agent] = state
-                states[scope.session] = scopes
+                states[scope.session, default: SessionStates()].note(state, of: scope.agentId, after: revision)
             }
         }
 
@@ -43,6 +35,26 @@
             states.withLock { states in
                 states = states.filter { !$0.key.userId.hasSameBytes(as: userId) }
             }
+        }
+    }
+
+    /// The known states of the scopes of one session.
+    struct SessionStates: Sendable {
+        private var scopes: [ByteString: AppendState] = [:]
+
+        func state(of agentId: String) -> AppendState? { scopes[ByteString(agentId)] }
+
+        /// Notes the state of a scope after an append, and what the append has changed for the other scopes.
+        /// - Parameter revision: The revision before an append that has only added messages at the end of the session; `nil` after
+        ///   another one, which may have changed the other scopes.
+        mutating func note(_ state: AppendState, of agentId: String, after revision: Int64?) {
+            let agent = ByteString(agentId)
+            scopes = scopes.filter { $0.value.revision == revision }
+            for other in scopes.keys {
+                scopes[other]?.follow(state)
+                if agentId.isEmpty { scopes[other]?.unassigned = state.scope }
+            }
+            scopes[agent] = state
         }
     }
 #endif

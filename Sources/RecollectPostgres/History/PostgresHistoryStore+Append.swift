@@ -6,7 +6,8 @@
         /// Appends a batch: see `HistoryStore`.
         ///
         /// A scope whose state is known from its last append takes one statement, and so one round trip. Otherwise, and if another
-        /// server has written to the session since, the state is read first, in the transaction of the save.
+        /// server has written to the session since, the state is read first, in the transaction of the save. Appends that wait for
+        /// others of this process are saved in one transaction.
         /// - Throws: `tooLarge` for more than a million messages, and for an ID of more than 500 bytes.
         @discardableResult
         public func append(
@@ -20,9 +21,14 @@
                     .tooLarge, "a batch of \(messages.count) messages is too large; save at most 1,000,000 at once")
             }
             let (messages, attachments) = messages.separatingAttachments()
+            let request = AppendQueue.Request(
+                messages: messages, scope: scope, options: options, leases: heldLeases,
+                hasAttachments: messages.contains { !$0.storedAttachments.isEmpty })
             let plan: AppendPlan? = try await performing { database in
-                if let plan = try await appendToKnown(messages, scope, options, database) { return plan }
-                return try await appendAfterReading(messages, attachments, scope, options, database)
+                try await appends.append(request) {
+                    if let plan = try await appendToKnown(request, database) { return plan }
+                    return try await appendAfterReading(messages, attachments, scope, options, database)
+                }
             }
             signal.signal()
             for id in plan?.dropped ?? [] {
@@ -33,23 +39,16 @@
 
         /// Appends to a scope in its known state; returns `nil`, and saves nothing, if the state is not known or has changed.
         private func appendToKnown(
-            _ messages: [ConversationMessage], _ scope: Scope, _ options: AppendOptions, _ database: PostgresDatabase
+            _ request: AppendQueue.Request, _ database: PostgresDatabase
         ) async throws -> AppendPlan? {
-            guard !messages.isEmpty, let state = knownStates.state(of: scope), !state.isDiscarded,
-                !(options.claimsUnassigned && state.unassigned != nil),
-                state.hasPreview || !messages.contains(where: { $0.role == .user }),
-                messages.allSatisfy(\.storedAttachments.isEmpty),
-                // After an obstacle, the state is read.
-                let plan = try? AppendPlan(
-                    messages, agentId: scope.agentId, sameRole: options.sameRole, state: state),
-                !plan.rows.isEmpty, plan.dropped.isEmpty
-            else { return nil }
-            let insertion = AppendStatement(plan, from: state, scope, options, leases: heldLeases)
+            let scope = request.scope
+            guard let state = knownStates.state(of: scope), let append = KnownAppend(request, state) else { return nil }
             var database = database
             database.retries.conflictCount = 0
             do {
-                let saved = try await database.run(insertion.statement)
-                guard saved.affectedCount == plan.rows.count else {
+                let saved = try await database.run(
+                    append.insertion.statement, readsInOrder: request.options.maxMessages != nil)
+                guard saved.affectedCount == append.plan.rows.count else {
                     knownStates.forget(scope.session)
                     return nil
                 }
@@ -57,8 +56,8 @@
                 // A message is stored already, or another server saves to the session.
                 return nil
             }
-            knownStates.note(insertion.state, of: scope, after: state.revision)
-            return plan
+            knownStates.note(append.insertion.state, of: scope, after: state.revision)
+            return append.plan
         }
 
         private func appendAfterReading(
@@ -88,9 +87,30 @@
         }
     }
 
+    /// An append to a scope in its known state, by one statement.
+    struct KnownAppend: Sendable {
+        let plan: AppendPlan
+        let insertion: AppendStatement
+
+        /// Creates the plan of an append; `nil` if it needs more than one statement.
+        init?(_ request: AppendQueue.Request, _ state: AppendState, feedOffset: Int64 = 0) {
+            guard !request.messages.isEmpty, !request.hasAttachments, !state.isDiscarded,
+                !(request.options.claimsUnassigned && state.unassigned != nil),
+                state.hasPreview || !request.messages.contains(where: { $0.role == .user }),
+                // After an obstacle, the state is read.
+                let plan = try? AppendPlan(
+                    request.messages, agentId: request.scope.agentId, sameRole: request.options.sameRole, state: state),
+                !plan.rows.isEmpty, plan.dropped.isEmpty
+            else { return nil }
+            self.plan = plan
+            insertion = AppendStatement(
+                plan, from: state, request.scope, request.options, feedOffset: feedOffset, leases: request.leases)
+        }
+    }
+
     /// The statement to save a plan: it updates the session only in the state of the plan and with the turn's leases, and inserts the
     /// messages only then.
-    struct AppendStatement {
+    struct AppendStatement: Sendable {
         let statement: PostgresStatement
         /// The state after it.
         let state: AppendState
@@ -126,17 +146,7 @@
                   WHERE user_id = $1 AND session = $2 AND revision = $3
                     \(hasLeases)
                   RETURNING recollect.feed_number() + $13 AS feed
-                ), trimmed AS (
-                  UPDATE recollect.scope SET window_start = new.start + $27
-                  FROM head, LATERAL (
-                    SELECT position AS start FROM (
-                      SELECT position FROM recollect.message WHERE user_id = $1 AND session = $2 AND scope = $14
-                      UNION ALL SELECT unnest($16::bigint[])
-                    ) AS positions ORDER BY position DESC LIMIT 1 OFFSET $15
-                  ) AS new
-                  WHERE $15 IS NOT NULL AND user_id = $1 AND session = $2 AND scope = $14
-                    AND window_start < new.start + $27
-                )
+                )\(size == nil ? "" : Self.trim)
                 INSERT INTO recollect.message (
                   user_id, session, scope, position, sequence, number, timestamp, placed_at, message_id, role, metadata,
                   unknown_fields, text, parts, input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens, terms)
@@ -157,7 +167,7 @@
                     .integer(timestamps.max() ?? .min), .integer(Int64(usage.input)), .integer(Int64(usage.output)),
                     .integer(Int64(usage.cacheCreation)), .integer(Int64(usage.cacheRead)), .integer(feedOffset),
                     .integer(old.scope),
-                    size.map { .integer(Int64(max($0, 1) - 1)) } ?? .null, .integers(rows.map(\.position)),
+                    .integer(Int64(max(size ?? 0, 1) - 1)), .integers(rows.map(\.position)),
                     .integer(old.added + 1), .integers(rows.indices.map(Int64.init)), .integers(timestamps),
                     .integers(rows.map(\.time)), .byteArrays(rows.map { $0.message.id.bytes }),
                     .byteArrays(contents.map(\.role)), .byteArrays(contents.map(\.metadata)),
@@ -169,5 +179,19 @@
                 ] + leaseValues)
             self.state = state
         }
+
+        /// Moves the beginning of the window.
+        private static let trim = """
+            , trimmed AS (
+              UPDATE recollect.scope SET window_start = new.start + $27
+              FROM head, LATERAL (
+                SELECT position AS start FROM (
+                  SELECT position FROM recollect.message WHERE user_id = $1 AND session = $2 AND scope = $14
+                  UNION ALL SELECT unnest($16::bigint[])
+                ) AS positions ORDER BY position DESC LIMIT 1 OFFSET $15
+              ) AS new
+              WHERE user_id = $1 AND session = $2 AND scope = $14 AND window_start < new.start + $27
+            )
+            """
     }
 #endif

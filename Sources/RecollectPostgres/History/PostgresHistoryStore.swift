@@ -24,6 +24,7 @@
         let database: PostgresDatabase
         let configuration: PostgresConfiguration
         let knownStates = KnownStates()
+        let appends: AppendQueue
         /// Signals writes of this process.
         let signal = Signal()
         /// Signals leases of turns released in this process.
@@ -48,6 +49,7 @@
             limits.maxConnections = max(1, configuration.maxConnections)
             limits.waitingTime = configuration.connectionTimeout
             database = PostgresDatabase(pool: PostgresPool(address, limits: limits))
+            appends = AppendQueue(database, knownStates)
         }
 
         /// Creates the tables of the history, or updates those of an earlier version. Returns the number of steps.
