@@ -4,10 +4,12 @@ package final class ChangeFeedReader: Sendable {
         var cursor: ChangeCursor
         /// The changes read and not yet returned, the last first.
         var read: [HistoryChange] = []
+        var pageSize = 500
     }
 
     private let state: Locked<State>
-    private static let pageSize = 500
+    /// The maximum number of changes of a page. A reader far behind reads larger pages: each costs a query.
+    private static let maxPageSize = 4_000
     /// The interval of checks for writes of other processes. Writes of this process send a signal. The documented
     /// limit is one second.
     private static let pollInterval = Duration.milliseconds(250)
@@ -45,14 +47,15 @@ package final class ChangeFeedReader: Sendable {
             if let change = state.withLock({ $0.read.popLast() }) { return change }
             // A change signaled after this line may be missing from the page.
             let seen = signal.count
-            let cursor = state.withLock { $0.cursor }
-            let page = try await read(cursor, Self.pageSize)
+            let (cursor, limit) = state.withLock { ($0.cursor, $0.pageSize) }
+            let page = try await read(cursor, limit)
             guard let last = page.last else {
                 await signal.wait(since: seen, atMost: Self.pollInterval)
                 continue
             }
             state.withLock { state in
                 state.cursor = last.cursor
+                state.pageSize = page.count < limit ? 500 : min(limit * 2, Self.maxPageSize)
                 state.read = page.reversed().filter(isWanted)
             }
         }

@@ -52,7 +52,8 @@
         }
 
         private func list(_ condition: String, _ values: [PostgresValue]) async throws -> [Session] {
-            Self.sessions(try await performing { try await $0.run(Self.statement(condition, values)) })
+            Self.sessions(
+                try await performing { try await $0.run(Self.statement(condition, values), readsInOrder: true) })
         }
 
         private static func statement(_ condition: String, _ values: [PostgresValue]) -> PostgresStatement {

@@ -72,7 +72,7 @@
                 .optional(MessageColumns.bytes(of: metadata.filter { $0.value != .null })))
         }
 
-        /// The columns of a session in a list, as `read` expects them.
+        /// The columns of a session in a list, as `read` expects them. The first parameter is the user: it selects the partitions.
         static let selected = """
             session.user_id, session.session_id, session.title, session.created_at, session.last_activity,
             session.message_count, session.working_directory, session.branch_name, session.metadata, session.preview,
@@ -80,14 +80,14 @@
             session.discarded_at, session.first_message, session.input_tokens, session.output_tokens,
             session.cache_creation_tokens, session.cache_read_tokens, session.branch_after,
             (SELECT origin.session_id FROM recollect.session AS origin
-             WHERE origin.user_id = session.user_id AND origin.session = session.branch_of),
+             WHERE origin.user_id = $1 AND origin.session = session.branch_of),
             ARRAY(SELECT tag FROM recollect.tag
-                  WHERE tag.user_id = session.user_id AND tag.session = session.session ORDER BY tag),
+                  WHERE tag.user_id = $1 AND tag.session = session.session ORDER BY tag),
             ARRAY(SELECT agent_id FROM recollect.scope CROSS JOIN LATERAL (
                     SELECT m.position FROM recollect.message AS m
-                    WHERE m.user_id = scope.user_id AND m.session = scope.session AND m.scope = scope.scope
+                    WHERE m.user_id = $1 AND m.session = scope.session AND m.scope = scope.scope
                     ORDER BY m.position LIMIT 1) AS first
-                  WHERE scope.user_id = session.user_id AND scope.session = session.session
+                  WHERE scope.user_id = $1 AND scope.session = session.session
                   ORDER BY first.position, scope.scope)
             """
 

@@ -31,7 +31,8 @@
 
         static let migrations = [
             Migration(
-                version: 1, statements: sessions + messages + [compactions] + turns + replies + attachments + feed)
+                version: 1,
+                statements: sessions + messages + [compactions] + turns + replies + attachments + feed + estimates)
         ]
 
         /// The statements of all migrations, for an empty database, as a script of one transaction.
@@ -285,6 +286,13 @@
             $$
             """,
         ]
+
+        /// Keeps the planner from sampling users. By an old sample, a new user has no rows, and all indexes seem equally good; without a
+        /// sample, each user has the same part of a table.
+        private static let estimates = [
+            "session", "tag", "scope", "message", "streaming_reply", "attachment_use", "change",
+        ]
+        .map { "ALTER TABLE recollect.\($0) ALTER COLUMN user_id SET STATISTICS 0" }
 
         private static func partitions(of table: String, fillFactor: Int) -> [String] {
             (0..<partitionCount).map {

@@ -43,6 +43,8 @@
         let userId: String
         private(set) var answers: [Question: Answer] = [:]
         private(set) var messages: [SequenceNumber: FoundMessage?] = [:]
+        /// The table with the user's messages: a partition of `message`. Known after `bounds()`.
+        private(set) var table = "recollect.message"
         /// The questions without an answer, in their order.
         private(set) var questions: [Question] = []
         private var asked: Set<Question> = []
@@ -66,7 +68,8 @@
         }
 
         /// Adds answers and messages, and forgets the questions.
-        func add(_ answers: [Question: Answer], _ messages: [SequenceNumber: FoundMessage?]) {
+        func add(_ answers: [Question: Answer], _ messages: [SequenceNumber: FoundMessage?], table: String) {
+            self.table = table
             self.answers.merge(answers) { $1 }
             self.messages.merge(messages) { $1 }
             for question in questions {

@@ -14,6 +14,7 @@
         private var known: [SequenceNumber: FoundMessage?]
         private var messages: [SequenceNumber: FoundMessage?] = [:]
         private var answers: [PostgresSearchSource.Question: PostgresSearchSource.Answer] = [:]
+        private var table: String
         private let stemmer = Stemmer()
 
         /// Runs a search until it needs nothing more.
@@ -29,7 +30,7 @@
                     precondition(!source.questions.isEmpty, "An incomplete search has a question.")
                     var reading = SearchQueryReader(source, transaction)
                     try await reading.read(source.questions)
-                    source.add(reading.answers, reading.messages)
+                    source.add(reading.answers, reading.messages, table: reading.table)
                 }
             }
         }
@@ -38,14 +39,29 @@
             self.transaction = transaction
             userId = source.userId
             known = source.messages
+            table = source.table
         }
 
         private mutating func read(_ questions: [Question]) async throws {
-            let wanted = questions.compactMap { if case .message(let sequence) = $0 { sequence } else { nil } }
-            let others = questions.filter { if case .message = $0 { false } else { true } }
+            var wanted: [SequenceNumber] = []
+            /// The messages whose neighbors are read together, by the number of neighbors.
+            var centers: [Int: [SequenceNumber]] = [:]
+            var others: [Question] = []
+            for question in questions {
+                switch question {
+                case .message(let sequence): wanted.append(sequence)
+                case .neighbors(let sequence, let count): centers[count, default: []].append(sequence)
+                default: others.append(question)
+                }
+            }
+            let sides = centers.sorted { $0.key < $1.key }
             let results = try await transaction.run(
-                others.map(statement) + (wanted.isEmpty ? [] : [FoundMessage.statement(wanted, of: user)]))
+                others.map(statement) + sides.map { neighbors(of: $0.value, $0.key) }
+                    + (wanted.isEmpty ? [] : [FoundMessage.statement(wanted, of: user)]))
             if let last = results.last, !wanted.isEmpty { add(last, for: wanted) }
+            for ((count, sequences), rows) in zip(sides, results.dropFirst(others.count)) {
+                addNeighbors(of: sequences, count, rows)
+            }
             /// The lists whose messages must be checked or scored by their texts.
             var lists: [(list: List, found: [SequenceNumber])] = []
             for (question, result) in zip(others, results) {
@@ -201,7 +217,9 @@
             case .bounds:
                 return PostgresStatement(
                     """
-                    SELECT min(sequence), max(sequence) FROM recollect.message WHERE user_id = $1
+                    SELECT min(sequence), max(sequence),
+                      (SELECT tableoid::regclass::text FROM recollect.message WHERE user_id = $1 LIMIT 1)
+                    FROM recollect.message WHERE user_id = $1
                     """, user)
             case .session(let id):
                 return PostgresStatement(
@@ -222,8 +240,8 @@
                 return PostgresStatement(
                     """
                     SELECT EXISTS (SELECT FROM (
-                      SELECT sequence FROM recollect.message
-                      WHERE user_id = $1 AND terms @@ $3::text::tsquery OFFSET 0) AS found WHERE sequence <= $2)
+                      SELECT user_id, sequence FROM \(table) AS message WHERE terms @@ $3::text::tsquery OFFSET 0
+                    ) AS found WHERE user_id = $1 AND sequence <= $2)
                     """, user, .integer(through.rawValue), tsquery(expression))
             case .newest, .candidates, .before:
                 guard let list = List(question) else { preconditionFailure("A list has this kind of question.") }
@@ -232,8 +250,7 @@
                 }
                 return statement(list, through: list.through, after: count)
             case .dated(let dated): return statement(dated)
-            case .message: preconditionFailure("Messages are read together.")
-            case .neighbors(let sequence, let count): return neighbors(of: sequence, count)
+            case .message, .neighbors: preconditionFailure("Messages and neighbors are read together.")
             }
         }
 
@@ -244,8 +261,7 @@
         }
 
         private func statement(_ list: List, through: SequenceNumber, after count: Int = 0) -> PostgresStatement {
-            var condition = Condition(user: user)
-            condition.add(list.words.expression, tsquery)
+            var condition = MessageCondition(user: user, list.words.expression, tsquery)
             condition.add(list.filter, includesDiscarded: list.includesDiscarded)
             let bound = condition.bind(.integer(through.rawValue))
             let limit = condition.bind(.integer(Int64(count > 0 ? 1 : min(list.limit, .max / 4))))
@@ -253,15 +269,14 @@
             return PostgresStatement(
                 """
                 SELECT sequence FROM (
-                  SELECT message.sequence FROM recollect.message
+                  SELECT message.user_id, message.sequence FROM \(table) AS message
                   WHERE \(condition.sql) AND message.sequence <= \(bound)\(condition.fence)
-                ) AS found ORDER BY sequence DESC LIMIT \(limit) OFFSET \(offset)
+                ) AS found WHERE user_id = $1 ORDER BY sequence DESC LIMIT \(limit) OFFSET \(offset)
                 """, parameters: condition.values)
         }
 
         private func statement(_ dated: PostgresSearchSource.Dated) -> PostgresStatement {
-            var condition = Condition(user: user)
-            condition.add(dated.expression.expression, tsquery)
+            var condition = MessageCondition(user: user, dated.expression.expression, tsquery)
             condition.add(dated.expression.filter, includesDiscarded: dated.expression.filter.includesDiscarded)
             let bounds = [
                 .integer(dated.through.rawValue), .integer(dated.timestamps.lowerBound),
@@ -271,35 +286,39 @@
             return PostgresStatement(
                 """
                 SELECT sequence, timestamp FROM (
-                  SELECT message.sequence, message.timestamp FROM recollect.message
+                  SELECT message.user_id, message.sequence, message.timestamp FROM \(table) AS message
                   WHERE \(condition.sql) AND message.sequence <= \(bounds[0])
                     AND message.timestamp BETWEEN \(bounds[1]) AND \(bounds[2])\(condition.fence)
-                ) AS found ORDER BY timestamp \(direction), sequence \(direction) LIMIT \(bounds[3])
+                ) AS found WHERE user_id = $1 ORDER BY timestamp \(direction), sequence \(direction) LIMIT \(bounds[3])
                 """, parameters: condition.values)
         }
 
-        private func neighbors(of sequence: SequenceNumber, _ count: Int) -> PostgresStatement {
+        private func neighbors(of sequences: [SequenceNumber], _ count: Int) -> PostgresStatement {
             let sides = [("<", "DESC"), (">", "ASC")].map { comparison, direction in
                 """
-                (SELECT other.sequence, other.position < message.position AS is_before, other.position
-                 FROM recollect.message JOIN recollect.message AS other
-                 ON other.user_id = $1 AND other.session = message.session AND other.scope = message.scope
-                   AND other.position \(comparison) message.position
-                 WHERE message.user_id = $1 AND message.sequence = $2
-                 ORDER BY other.position \(direction) LIMIT $3)
+                (SELECT side.sequence, side.position FROM recollect.message AS side
+                 WHERE side.user_id = $1 AND side.session = message.session AND side.scope = message.scope
+                   AND side.position \(comparison) message.position
+                 ORDER BY side.position \(direction) LIMIT $3)
                 """
             }
             return PostgresStatement(
-                "\(sides[0]) UNION ALL \(sides[1])", user, .integer(sequence.rawValue), .integer(Int64(count)))
+                """
+                SELECT message.sequence, other.sequence, other.position < message.position FROM recollect.message
+                CROSS JOIN LATERAL (\(sides[0]) UNION ALL \(sides[1])) AS other
+                WHERE message.user_id = $1 AND message.sequence = ANY ($2)
+                ORDER BY message.sequence, abs(other.position - message.position)
+                """, user, .integers(sequences.map(\.rawValue)), .integer(Int64(count)))
         }
 
         // MARK: - Answers
 
-        private func answer(to question: Question, from rows: PostgresResult) -> Answer {
+        private mutating func answer(to question: Question, from rows: PostgresResult) -> Answer {
             switch question {
             case .bounds:
                 // A search may have a bound of an earlier page.
                 guard !rows.isNull(0, 0) else { return .bounds(.zero ... .zero) }
+                table = rows.text(0, 2)
                 return .bounds(
                     SequenceNumber(
                         rawValue: rows.integer(0, 0) - 1)...SequenceNumber(rawValue: rows.integer(0, 1)))
@@ -314,68 +333,19 @@
                     DatedMatch(SequenceNumber(rawValue: rows.integer(row, 0)), timestamp: rows.integer(row, 1))
                 }
                 return .dated(matches, isComplete: rows.count < dated.count)
-            case .message: preconditionFailure("Messages are read together.")
-            case .neighbors:
-                let all = (0..<rows.count).map { row in
-                    (
-                        SequenceNumber(rawValue: rows.integer(row, 0)), isBefore: rows.boolean(row, 1),
-                        rows.integer(row, 2)
-                    )
-                }
-                return .sequences([
-                    all.filter(\.isBefore).sorted { $0.2 > $1.2 }.map(\.0),
-                    all.filter { !$0.isBefore }.sorted { $0.2 < $1.2 }.map(\.0),
-                ])
+            case .message, .neighbors: preconditionFailure("Messages and neighbors are read together.")
             }
         }
 
-        /// A condition on messages of a user, in SQL.
-        private struct Condition {
-            private(set) var sql = "message.user_id = $1"
-            private(set) var values: [PostgresValue]
-            /// Keeps the planner from reading all messages in order until some have the words: its estimate of their number is poor.
-            private(set) var fence = ""
-
-            init(user: PostgresValue) {
-                values = [user]
+        private mutating func addNeighbors(of sequences: [SequenceNumber], _ count: Int, _ rows: PostgresResult) {
+            var sides: [SequenceNumber: [[SequenceNumber]]] = [:]
+            for row in 0..<rows.count {
+                let side = rows.boolean(row, 2) ? 0 : 1
+                sides[SequenceNumber(rawValue: rows.integer(row, 0)), default: [[], []]][side]
+                    .append(SequenceNumber(rawValue: rows.integer(row, 1)))
             }
-
-            /// Adds a value, and returns the name of its parameter.
-            mutating func bind(_ value: PostgresValue) -> String {
-                values.append(value)
-                return "$\(values.count)"
-            }
-
-            mutating func add(_ expression: SearchExpression, _ tsquery: (SearchExpression) -> PostgresValue) {
-                guard expression != .everything else { return }
-                sql += " AND message.terms @@ \(bind(tsquery(expression)))::text::tsquery"
-                fence = " OFFSET 0"
-            }
-
-            mutating func add(_ filter: SearchFilter, includesDiscarded: Bool) {
-                if let session = filter.session { sql += " AND message.session = \(bind(.integer(session.rawValue)))" }
-                if let agentId = filter.agentId {
-                    sql += """
-                         AND EXISTS (
-                          SELECT FROM recollect.scope WHERE scope.user_id = $1 AND scope.session = message.session
-                          AND scope.scope = message.scope AND scope.agent_id = \(bind(.bytes(agentId.string.bytes))))
-                        """
-                }
-                if !filter.roles.isEmpty {
-                    let roles = filter.roles.sorted().map(\.string.bytes)
-                    sql += " AND message.role = ANY (\(bind(.byteArrays(roles))))"
-                }
-                if filter.timestamps != .min ... .max {
-                    sql +=
-                        " AND message.timestamp BETWEEN \(bind(.integer(filter.timestamps.lowerBound)))"
-                        + " AND \(bind(.integer(filter.timestamps.upperBound)))"
-                }
-                guard !includesDiscarded else { return }
-                sql += """
-                     AND EXISTS (
-                      SELECT FROM recollect.session WHERE session.user_id = $1 AND session.session = message.session
-                      AND \(FoundMessage.isListed))
-                    """
+            for sequence in sequences {
+                answers[.neighbors(sequence, count)] = .sequences(sides[sequence] ?? [[], []])
             }
         }
     }

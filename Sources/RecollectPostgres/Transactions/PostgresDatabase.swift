@@ -84,22 +84,26 @@
         }
 
         /// Runs a statement that only reads, or writes the same if it runs twice. Returns its rows.
+        /// - Parameter readsInOrder: Whether the statement reads the first rows in the order of an index: see
+        ///   `PostgresTransaction.readingInOrder`.
         /// - Throws: As `write`.
-        func run(_ statement: PostgresStatement) async throws -> PostgresResult {
-            try await repeating { try await $0.run([statement])[0] }
+        func run(_ statement: PostgresStatement, readsInOrder: Bool = false) async throws -> PostgresResult {
+            let settings = readsInOrder ? [PostgresTransaction.readingInOrder] : []
+            return try await repeating { try await $0.run(settings + [statement])[settings.count] }
         }
 
         /// Runs a statement that only reads. Returns its rows.
         /// - Throws: As `write`.
         func read(_ sql: String, _ parameters: PostgresValue...) async throws -> PostgresResult {
-            try await run(PostgresStatement(sql, parameters: parameters))
+            try await run(PostgresStatement(sql, parameters: parameters), readsInOrder: true)
         }
 
         /// Runs statements that only read, in one round trip and on one state of the database. Returns their rows.
         /// - Throws: As `write`.
         func read(_ statements: [PostgresStatement]) async throws -> [PostgresResult] {
-            let all = [PostgresTransaction.beginReading] + statements + [PostgresStatement("COMMIT")]
-            return Array(try await repeating { try await $0.run(all) }.dropFirst().dropLast())
+            let beginning = [PostgresTransaction.beginReading, PostgresTransaction.readingInOrder]
+            let all = beginning + statements + [PostgresStatement("COMMIT")]
+            return Array(try await repeating { try await $0.run(all) }.dropFirst(beginning.count).dropLast())
         }
 
         /// Runs work that only reads, on one state of the database. The work may run several times.

@@ -15,9 +15,16 @@
         /// Statements see one state of the database.
         static let beginReading = PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
-        /// Limits the time between two statements: the locks of a server that was stopped must not last.
-        private static let limitingTime = PostgresStatement(
-            "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)")
+        /// Keeps the planner from sorting all messages of a session to return the last ones. It does where it expects few of them, and
+        /// cannot know better before the table is analyzed again. Without bitmaps, the index with the order is always the best one.
+        static let readingInOrder = PostgresStatement("SELECT set_config('enable_bitmapscan', 'off', true)")
+
+        /// Limits the time between two statements: the locks of a server that was stopped must not last. See also `readingInOrder`.
+        private static let settings = PostgresStatement(
+            """
+            SELECT set_config('idle_in_transaction_session_timeout', '10s', true),
+              set_config('enable_bitmapscan', 'off', true)
+            """)
 
         private let connection: PostgresConnection
         private let state = Locked(State())
@@ -42,7 +49,7 @@
             }
             guard isFirst else { return try await connection.run(statements, timeLimit: timeLimit) }
             // One that only reads has no locks, and may work for long between two statements.
-            let beginning = isReadOnly ? [Self.beginReading] : [Self.begin, Self.limitingTime]
+            let beginning = isReadOnly ? [Self.beginReading] : [Self.begin, Self.settings]
             return Array(
                 try await connection.run(beginning + statements, timeLimit: timeLimit).dropFirst(beginning.count))
         }
