@@ -12,5 +12,8 @@
             self.sql = sql
             self.parameters = parameters
         }
+
+        /// The size of the texts and byte strings of the parameters in bytes.
+        var byteCount: Int { parameters.reduce(0) { $0 + $1.byteCount } }
     }
 #endif

@@ -29,6 +29,17 @@
             }
         }
 
+        /// The size of a text or of byte strings in bytes; 0 for other values.
+        var byteCount: Int {
+            switch self {
+            case .null, .boolean, .integer, .double, .integers: 0
+            case .text(let value): value.utf8.count
+            case .bytes(let value): value.count
+            case .texts(let values): values.reduce(0) { $0 + $1.utf8.count }
+            case .byteArrays(let values): values.reduce(0) { $0 + ($1?.count ?? 0) }
+            }
+        }
+
         /// Appends the value to a buffer. Returns `false` for NULL, which has no bytes.
         func write(to buffer: inout [UInt8]) -> Bool {
             switch self {

@@ -21,11 +21,21 @@
         private struct Entry: Sendable {
             let number: Int
             let request: Request
-            let continuation: CheckedContinuation<AppendPlan?, any Error>
+            let continuation: CheckedContinuation<Turn, any Error>
+            let arrival = ContinuousClock.now
             /// Whether a group with this append has failed.
             var hasFailed = false
+            /// Why nobody knows whether a group with this append was saved; `nil` if it was not.
+            var unknownOutcome: RecollectError?
 
             var session: SessionKey { request.scope.session }
+        }
+
+        /// The end of waiting.
+        private enum Turn: Sendable {
+            case saved(AppendPlan)
+            /// The append runs by itself.
+            case alone(unknownOutcome: RecollectError?)
         }
 
         private struct State {
@@ -51,8 +61,14 @@
         /// The number of appends that run by themselves before others wait.
         private static let maxAlone = 2
         private static let maxGroups = 2
-        /// The maximum number of appends of a group, and of their messages.
+        /// The maximum number of appends of a group, and of the messages of each.
         private static let groupLimit = 64
+        /// The size of an append in bytes up to which it can be in a group.
+        private static let sizeLimit = 1 << 20
+        /// The maximum number of waiting appends. Further ones fail at once.
+        private static let waitingLimit = 10_000
+        /// The time after which a waiting append fails together with the one of its session before it.
+        private static let waitingTime: Duration = .seconds(10)
         /// Limits the time a group waits for the rows of another server's transaction. Then its appends run by themselves, so that
         /// one of them holds up no other. See also `PostgresTransaction.readingInOrder`.
         private static let settings = PostgresStatement(
@@ -70,19 +86,25 @@
 
         /// Saves an append in a group, or by `body` if it runs by itself.
         ///
-        /// The cancellation of one append rolls its group back. The others then run by themselves.
+        /// The cancellation of one append rolls its group back. The others are then saved again.
         func append(_ request: Request, alone body: () async throws -> AppendPlan?) async throws -> AppendPlan? {
             let session = request.scope.session
-            if !beginAlone(session), let plan = try await wait(request) { return plan }
+            var unknownOutcome: RecollectError?
+            if !beginAlone(session) {
+                switch try await wait(request) {
+                case .saved(let plan): return plan
+                case .alone(let outcome): unknownOutcome = outcome
+                }
+            }
             do {
-                try Task.checkCancellation()
-                let plan = try await body()
+                let plan = try await RecollectError.keeping(unknownOutcome) {
+                    try Task.checkCancellation()
+                    return try await body()
+                }
                 endAlone(session)
                 return plan
             } catch {
-                // Those behind it would wait for the same server or lock: not one after the other.
-                let code = (error as? RecollectError)?.code
-                endAlone(session, releasesWaiting: code == .timedOut || code == .busy || code == .unavailable)
+                endAlone(session, error as? RecollectError)
                 throw error
             }
         }
@@ -101,25 +123,30 @@
             }
         }
 
-        private func endAlone(_ session: SessionKey, releasesWaiting: Bool = false) {
-            let released = state.withLock { state in
+        /// - Parameter error: The error of the append. After a time limit, those that have waited for it long enough fail with it: not one
+        ///   after the other, each after a time limit of its own.
+        private func endAlone(_ session: SessionKey, _ error: RecollectError? = nil) {
+            let failed = state.withLock { state in
                 state.aloneCount -= 1
                 state.end(session)
-                guard releasesWaiting else { return [Entry]() }
-                let released = state.waiting.filter { $0.session == session }
-                state.waiting.removeAll { $0.session == session }
-                for _ in released { state.begin(session) }
-                state.aloneCount += released.count
-                return released
+                guard let code = error?.code, code == .timedOut || code == .busy || code == .unavailable else {
+                    return [Entry]()
+                }
+                let limit = ContinuousClock.now - Self.waitingTime
+                let failed = state.waiting.filter { $0.session == session && $0.arrival < limit }
+                state.waiting.removeAll { $0.session == session && $0.arrival < limit }
+                return failed
             }
-            released.forEach { $0.continuation.resume(returning: nil) }
+            for entry in failed {
+                if let reason = entry.unknownOutcome ?? error { entry.continuation.resume(throwing: reason) }
+            }
             startGroup()
         }
 
         // MARK: - Groups
 
-        /// Waits until a group has saved an append. Returns `nil` if it runs by itself.
-        private func wait(_ request: Request) async throws -> AppendPlan? {
+        /// Waits until a group has saved an append, or until it runs by itself.
+        private func wait(_ request: Request) async throws -> Turn {
             let number = numbers.withLock { count in
                 count += 1
                 return count
@@ -127,13 +154,17 @@
             defer { state.withLock { _ = $0.canceled.remove(number) } }
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
-                    let isCanceled = state.withLock { state in
+                    let error: (any Error)? = state.withLock { state in
                         // A later cancellation finds the append among the waiting ones.
-                        guard !Task.isCancelled else { return true }
+                        guard !Task.isCancelled else { return CancellationError() }
+                        guard state.waiting.count < Self.waitingLimit else {
+                            return RecollectError(
+                                .busy, "\(Self.waitingLimit) appends are waiting already; make fewer calls at once")
+                        }
                         state.waiting.append(Entry(number: number, request: request, continuation: continuation))
-                        return false
+                        return nil
                     }
-                    if isCanceled { return continuation.resume(throwing: CancellationError()) }
+                    if let error { return continuation.resume(throwing: error) }
                     startGroup()
                 }
             } onCancel: {
@@ -149,7 +180,7 @@
                 state.canceled.insert(number)
                 return (nil, state.transactions[number])
             }
-            entry?.continuation.resume(throwing: CancellationError())
+            entry?.continuation.resume(throwing: entry?.unknownOutcome ?? CancellationError())
             transaction?.cancel()
         }
 
@@ -195,52 +226,55 @@
 
         /// An append of a group, with its statement.
         private struct Planned {
-            let entry: Entry
+            var entry: Entry
             let known: KnownAppend
             let earlierRevision: Int64
         }
 
         /// Saves a group, and resumes its callers.
         private func save(_ group: [Entry]) async {
-            let (planned, unplanned) = plan(group)
+            var (planned, others) = plan(group)
             var saved: Set<Int> = []
-            var hasFailed = false
-            var failure: RecollectError?
             if !planned.isEmpty {
                 let statements = [Self.settings] + planned.map(\.known.insertion.statement)
                 var database = database
-                database.retries.conflictCount = 0
+                // After a failure, the appends know whether the group may have been saved.
+                (database.retries.conflictCount, database.retries.unavailableTime) = (0, .zero)
                 let transaction = Task.detached { [database] in try await database.write(statements) }
                 begin(transaction, planned.map(\.entry.number))
                 do {
-                    let results = try await transaction.value
-                    for (append, result) in zip(planned, results.dropFirst()) {
-                        guard result.affectedCount == append.known.plan.rows.count else {
-                            // Another server has saved to the session.
-                            knownStates.forget(append.entry.session)
-                            continue
-                        }
-                        saved.insert(append.entry.number)
-                        knownStates.note(
-                            append.known.insertion.state, of: append.entry.request.scope,
-                            after: append.earlierRevision)
-                    }
-                } catch let error as RecollectError where error.code == .unavailable {
-                    (failure, hasFailed) = (error, true)
+                    saved = note(try await transaction.value, of: planned)
+                } catch is CancellationError {
+                    // Nothing was saved.
                 } catch {
-                    // One of the appends has failed. By itself, it fails again, and the others succeed.
-                    hasFailed = true
+                    // One of the appends may have failed. By itself, it fails again, and the others succeed.
+                    let failure = error as? RecollectError
+                    for index in planned.indices {
+                        planned[index].entry.hasFailed = true
+                        if failure?.code == .unavailable { planned[index].entry.unknownOutcome = failure }
+                    }
                 }
             }
-            let appends = planned.map { append in
-                var entry = append.entry
-                entry.hasFailed = hasFailed
-                return entry
-            }
-            end(appends, unplanned, saved, failure)
+            end(planned.map(\.entry) + others, saved)
             for append in planned where saved.contains(append.entry.number) {
-                append.entry.continuation.resume(returning: append.known.plan)
+                append.entry.continuation.resume(returning: .saved(append.known.plan))
             }
+        }
+
+        /// Notes the states after a group. Returns the numbers of its saved appends.
+        private func note(_ results: [PostgresResult], of planned: [Planned]) -> Set<Int> {
+            var saved: Set<Int> = []
+            for (append, result) in zip(planned, results.dropFirst()) {
+                guard result.affectedCount == append.known.plan.rows.count else {
+                    // Another server has saved to the session.
+                    knownStates.forget(append.entry.session)
+                    continue
+                }
+                saved.insert(append.entry.number)
+                knownStates.note(
+                    append.known.insertion.state, of: append.entry.request.scope, after: append.earlierRevision)
+            }
+            return saved
         }
 
         /// Plans the appends of a group in known states, in the order of their sessions: two servers must not lock them in different orders.
@@ -248,25 +282,31 @@
             var planned: [Planned] = []
             var others: [Entry] = []
             var states: [SessionKey: SessionStates] = [:]
+            /// The sessions with an append that cannot be planned. Those behind it follow it.
+            var blocked: Set<SessionKey> = []
             var feedOffset: Int64 = 0
             var known: [(entry: Entry, number: Int64)] = []
             for entry in group {
-                if states[entry.session] == nil { states[entry.session] = knownStates.states(of: entry.session) }
-                if !entry.hasFailed, let state = states[entry.session]?.state(of: entry.request.scope.agentId) {
+                let session = entry.session
+                if states[session] == nil { states[session] = knownStates.states(of: session) }
+                if !blocked.contains(session), !entry.hasFailed, entry.request.messages.count <= Self.groupLimit,
+                    let state = states[session]?.state(of: entry.request.scope.agentId)
+                {
                     known.append((entry, state.session))
                 } else {
-                    // Those behind it in its session follow it.
-                    states[entry.session] = SessionStates()
+                    blocked.insert(session)
                     others.append(entry)
                 }
             }
+            blocked = []
             // Sorting is stable.
             for entry in known.sorted(by: { $0.number < $1.number }).map(\.entry) {
                 let agentId = entry.request.scope.agentId
-                guard let state = states[entry.session]?.state(of: agentId),
-                    let append = KnownAppend(entry.request, state, feedOffset: feedOffset)
+                guard !blocked.contains(entry.session), let state = states[entry.session]?.state(of: agentId),
+                    let append = KnownAppend(entry.request, state, feedOffset: feedOffset),
+                    append.insertion.statement.byteCount <= Self.sizeLimit
                 else {
-                    states[entry.session] = SessionStates()
+                    blocked.insert(entry.session)
                     others.append(entry)
                     continue
                 }
@@ -286,22 +326,12 @@
         }
 
         /// Ends a group: the first unsaved append of each session runs by itself, and the others wait again.
-        /// - Parameter failure: The reason why nobody knows whether the group was saved, or `nil`. If the group was canceled, it is that of
-        ///   the canceled appends only: the others run again, and save nothing twice.
-        private func end(_ planned: [Entry], _ others: [Entry], _ saved: Set<Int>, _ failure: RecollectError?) {
-            let group = planned + others
-            let (alone, failed) = state.withLock { state in
+        private func end(_ group: [Entry], _ saved: Set<Int>) {
+            let alone = state.withLock { state in
                 for session in Set(group.map(\.session)) { state.end(session) }
                 for entry in group { state.transactions[entry.number] = nil }
-                var unsaved = group.filter { !saved.contains($0.number) }.sorted { $0.number < $1.number }
-                var failed: [Entry] = []
-                if failure != nil {
-                    let canceled = state.canceled.intersection(planned.map(\.number))
-                    failed = canceled.isEmpty ? planned : planned.filter { canceled.contains($0.number) }
-                    unsaved.removeAll { entry in failed.contains { $0.number == entry.number } }
-                }
                 var (alone, again) = ([Entry](), [Entry]())
-                for entry in unsaved {
+                for entry in group.sorted(by: { $0.number < $1.number }) where !saved.contains(entry.number) {
                     // A canceled append ends at once.
                     if state.running[entry.session] == nil || state.canceled.contains(entry.number) {
                         state.begin(entry.session)
@@ -312,10 +342,25 @@
                     }
                 }
                 state.waiting = again + state.waiting
-                return (alone, failed)
+                return alone
             }
-            for entry in alone { entry.continuation.resume(returning: nil) }
-            if let failure { failed.forEach { $0.continuation.resume(throwing: failure) } }
+            for entry in alone { entry.continuation.resume(returning: .alone(unknownOutcome: entry.unknownOutcome)) }
+        }
+    }
+
+    extension RecollectError {
+        /// Runs work after an attempt whose outcome nobody knows, and which the work finds if it was saved. Returns the value of the work, or
+        /// throws its error; in place of an error by which nothing was saved, that of the attempt.
+        static func keeping<Value>(
+            _ unknownOutcome: RecollectError?, _ work: () async throws -> Value
+        ) async throws -> Value {
+            do {
+                return try await work()
+            } catch let error as CancellationError {
+                throw unknownOutcome ?? error
+            } catch let error as RecollectError where error.code == .timedOut || error.code == .busy {
+                throw unknownOutcome ?? error
+            }
         }
     }
 #endif

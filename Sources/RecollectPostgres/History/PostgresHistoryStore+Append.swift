@@ -26,8 +26,15 @@
                 hasAttachments: messages.contains { !$0.storedAttachments.isEmpty })
             let plan: AppendPlan? = try await performing { database in
                 try await appends.append(request) {
-                    if let plan = try await appendToKnown(request, database) { return plan }
-                    return try await appendAfterReading(messages, attachments, scope, options, database)
+                    var unknownOutcome: RecollectError?
+                    do {
+                        if let plan = try await appendToKnown(request, database) { return plan }
+                    } catch let error as RecollectError where error.code == .unavailable {
+                        unknownOutcome = error
+                    }
+                    return try await RecollectError.keeping(unknownOutcome) {
+                        try await appendAfterReading(messages, attachments, scope, options, database)
+                    }
                 }
             }
             signal.signal()
@@ -38,13 +45,14 @@
         }
 
         /// Appends to a scope in its known state; returns `nil`, and saves nothing, if the state is not known or has changed.
+        /// - Throws: `unavailable` after the first lost connection: nobody knows whether the statement was saved.
         private func appendToKnown(
             _ request: AppendQueue.Request, _ database: PostgresDatabase
         ) async throws -> AppendPlan? {
             let scope = request.scope
             guard let state = knownStates.state(of: scope), let append = KnownAppend(request, state) else { return nil }
             var database = database
-            database.retries.conflictCount = 0
+            (database.retries.conflictCount, database.retries.unavailableTime) = (0, .zero)
             do {
                 let saved = try await database.run(
                     append.insertion.statement, readsInOrder: request.options.maxMessages != nil)

@@ -91,8 +91,9 @@
                     _ = try await transaction.run(PostgresLease.removeExpired(of: userId))
                     let found = try await transaction.run(
                         """
-                        SELECT EXISTS (SELECT FROM recollect.session WHERE user_id = $1)
-                          OR EXISTS (SELECT FROM recollect.change WHERE user_id = $1 AND session_id <> '')
+                        SELECT (SELECT true FROM recollect.session WHERE user_id = $1 ORDER BY session LIMIT 1) IS NOT NULL
+                          OR (SELECT true FROM recollect.change WHERE user_id = $1 AND session_id <> ''
+                              ORDER BY sequence LIMIT 1) IS NOT NULL
                         """, user)
                     guard found.boolean(0, 0) else { return ([], ()) }
                     let gone = try await locked("user_id = $1", [user], transaction)

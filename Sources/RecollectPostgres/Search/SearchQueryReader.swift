@@ -218,7 +218,7 @@
                 return PostgresStatement(
                     """
                     SELECT min(sequence), max(sequence),
-                      (SELECT tableoid::regclass::text FROM recollect.message WHERE user_id = $1 LIMIT 1)
+                      (SELECT tableoid::regclass::text FROM recollect.message WHERE user_id = $1 ORDER BY sequence LIMIT 1)
                     FROM recollect.message WHERE user_id = $1
                     """, user)
             case .session(let id):
@@ -234,8 +234,12 @@
                     """, user, .bytes(text.string.bytes))
             case .agent(let id):
                 return PostgresStatement(
-                    "SELECT EXISTS (SELECT FROM recollect.scope WHERE user_id = $1 AND agent_id = $2)", user,
-                    .bytes(id.string.bytes))
+                    // With `EXISTS`, the planner ignores an order, and may read the whole table.
+                    """
+                    SELECT (
+                      SELECT true FROM recollect.scope WHERE user_id = $1 AND agent_id = $2 ORDER BY session LIMIT 1
+                    ) IS NOT NULL
+                    """, user, .bytes(id.string.bytes))
             case .mayFind(let expression, let through):
                 return PostgresStatement(
                     """
