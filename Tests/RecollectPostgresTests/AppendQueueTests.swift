@@ -223,6 +223,48 @@
             }
         }
 
+        @Test("An append canceled after the answer to its commit was lost is not reported as unsaved", .needs(.time))
+        func lostAnswers() async throws {
+            let port = try #require(url.firstMatch(of: /127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) })
+            let proxy = try CuttingProxy(before: port)
+            let address = try PostgresAddress(url.replacing(":\(port)/", with: ":\(proxy.port)/"))
+            let through = PostgresHistoryStore(address, feedWaitingTime: .seconds(30))
+            var (saved, unsaved) = (Set<String>(), Set<String>())
+            for round in 0..<40 {
+                // Two appends run by themselves, and the others in groups.
+                let ids = (0..<8).map { "\(round).\($0)" }
+                for index in ids.indices {
+                    try await through.append([message("before \(round)")], to: scope("session \(index)"))
+                }
+                let count = proxy.count
+                proxy.cutNext(.toClient, after: round * 4)
+                let appends = ids.enumerated().map { index, id in
+                    Task { try await through.append([message(id)], to: scope("session \(index)")) }
+                }
+                while proxy.count == count { await Task.yield() }
+                appends.forEach { $0.cancel() }
+                for (id, append) in zip(ids, appends) {
+                    do {
+                        _ = try await append.value
+                        saved.insert(id)
+                    } catch is CancellationError {
+                        unsaved.insert(id)
+                    } catch let error as RecollectError where error.code == .unavailable {
+                        // Nobody knows.
+                    }
+                }
+            }
+            var stored: Set<String> = []
+            for index in 0..<8 {
+                let all = try await store.messages(
+                    of: scope("session \(index)").session, agentId: nil, page: PageRequest(limit: 1_000))
+                stored.formUnion(all.elements.map(\.message.id))
+            }
+            #expect(stored.isSuperset(of: saved))
+            #expect(stored.isDisjoint(with: unsaved))
+            #expect(!saved.isEmpty)
+        }
+
         @Test("The store of a server that is not reachable fails all waiting appends")
         func closedStore() async throws {
             try await store.append([message("0")], to: scope("c"))

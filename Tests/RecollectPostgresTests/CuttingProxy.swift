@@ -112,19 +112,31 @@
                     cut = nil
                     cutCount.withLock { $0 += 1 }
                     let rest = current.byteCount - passedCount
-                    if rest > 0 { _ = write(target, buffer, rest) }
+                    if rest > 0 { _ = Self.send(buffer[..<rest], to: target) }
                     return true
                 }
                 if isCut { return }
                 passedCount += count
                 var sent = 0
                 while sent < count {
-                    let written = buffer[sent..<count].withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
+                    let written = Self.send(buffer[sent..<count], to: target)
                     if written < 0, errno == EINTR { continue }
                     guard written > 0 else { return }
                     sent += written
                 }
             }
+        }
+
+        /// Sends bytes without the signal SIGPIPE, which would end the process if the other side has closed the connection.
+        private static func send(_ bytes: ArraySlice<UInt8>, to target: Int32) -> Int {
+            #if canImport(Darwin)
+                var on: Int32 = 1
+                setsockopt(target, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+                let flags: Int32 = 0
+            #else
+                let flags = Int32(MSG_NOSIGNAL)
+            #endif
+            return bytes.withUnsafeBytes { Foundation.send(target, $0.baseAddress, $0.count, flags) }
         }
 
         private static func address(port: Int) -> sockaddr_in {
