@@ -1,11 +1,11 @@
 #if Postgres
     import RecollectCore
 
-    /// The appends of a process, one of a session at a time. Those that wait are saved together, in one transaction and one round trip: a
+    /// Runs the appends of a process, one of a session at a time. Saves waiting appends together, in one transaction and one round trip: a
     /// group commit.
     ///
-    /// An append to a scope in a known state is one statement, so a group is a pipeline of them. An append that needs more, or whose
-    /// group failed, runs by itself.
+    /// An append to a scope in a known state is one statement, so a group is a pipeline. Other appends, and those of a failed group, run by
+    /// themselves.
     final class AppendQueue: Sendable {
         /// An append of a caller.
         struct Request: Sendable {
@@ -23,15 +23,15 @@
             let request: Request
             let continuation: CheckedContinuation<Turn, any Error>
             let arrival = ContinuousClock.now
-            /// Whether a group with this append has failed.
+            /// Whether an earlier group with this append has failed.
             var hasFailed = false
-            /// Why nobody knows whether a group with this append was saved; `nil` if it was not.
+            /// The failure of an earlier group during its commit, with an unknown outcome; `nil` without one.
             var unknownOutcome: RecollectError?
 
             var session: SessionKey { request.scope.session }
         }
 
-        /// The end of waiting.
+        /// The result of waiting.
         private enum Turn: Sendable {
             case saved(AppendPlan)
             /// The append runs by itself.
@@ -43,7 +43,7 @@
             var waiting: [Entry] = []
             /// The number of running appends of a session.
             var running: [SessionKey: Int] = [:]
-            /// The number of appends that run by themselves.
+            /// The number of appends running by themselves.
             var aloneCount = 0
             var groupCount = 0
             /// The transactions of the groups, by the numbers of their appends.
@@ -58,19 +58,19 @@
             }
         }
 
-        /// The number of appends that run by themselves before others wait.
+        /// The maximum number of appends running by themselves without a wait.
         private static let maxAlone = 2
         private static let maxGroups = 2
         /// The maximum number of appends of a group, and of the messages of each.
         private static let groupLimit = 64
-        /// The size of an append in bytes up to which it can be in a group.
+        /// The maximum size of an append in a group, in bytes.
         private static let sizeLimit = 1 << 20
         /// The maximum number of waiting appends. Further ones fail at once.
         private static let waitingLimit = 10_000
-        /// The time after which a waiting append fails together with the one of its session before it.
+        /// The time of waiting, at least, before an append fails together with the one of its session before it.
         private static let waitingTime: Duration = .seconds(10)
-        /// Limits the time a group waits for the rows of another server's transaction. Then its appends run by themselves, so that
-        /// one of them holds up no other. See also `PostgresTransaction.readingInOrder`.
+        /// Limits the wait of a group for rows locked by another server. Then its appends run by themselves, and none delays the others.
+        /// See also `PostgresTransaction.readingInOrder`.
         private static let settings = PostgresStatement(
             "SELECT set_config('lock_timeout', '200ms', true), set_config('enable_bitmapscan', 'off', true)")
 
@@ -111,7 +111,7 @@
 
         // MARK: - Alone
 
-        /// Begins an append that need not wait. Returns whether it need not.
+        /// Begins an append by itself, unless it must wait. Returns whether it has begun.
         private func beginAlone(_ session: SessionKey) -> Bool {
             state.withLock { state in
                 guard state.waiting.isEmpty, state.aloneCount < Self.maxAlone, state.running[session] == nil else {
@@ -123,8 +123,9 @@
             }
         }
 
-        /// - Parameter error: The error of the append. After a time limit, those that have waited for it long enough fail with it: not one
-        ///   after the other, each after a time limit of its own.
+        /// Ends an append that ran by itself, and starts a group.
+        /// - Parameter error: The error of the append. After a time limit, appends waiting behind it for `waitingTime` fail with the same
+        ///   error at once, instead of one by one.
         private func endAlone(_ session: SessionKey, _ error: RecollectError? = nil) {
             let failed = state.withLock { state in
                 state.aloneCount -= 1
@@ -282,7 +283,7 @@
             var planned: [Planned] = []
             var others: [Entry] = []
             var states: [SessionKey: SessionStates] = [:]
-            /// The sessions with an append that cannot be planned. Those behind it follow it.
+            /// The sessions with an unplanned append. Later appends of the session stay behind it.
             var blocked: Set<SessionKey> = []
             var feedOffset: Int64 = 0
             var known: [(entry: Entry, number: Int64)] = []
@@ -349,8 +350,8 @@
     }
 
     extension RecollectError {
-        /// Runs work after an attempt whose outcome nobody knows, and which the work finds if it was saved. Returns the value of the work, or
-        /// throws its error; in place of an error by which nothing was saved, that of the attempt.
+        /// Runs work after an attempt with an unknown outcome. The work must find the changes of the attempt. Returns its value.
+        /// - Throws: The error of the work. If it says "nothing was saved" (canceled, `timedOut` or `busy`), the error of the attempt instead.
         static func keeping<Value>(
             _ unknownOutcome: RecollectError?, _ work: () async throws -> Value
         ) async throws -> Value {

@@ -44,9 +44,9 @@
 
         func state(of agentId: String) -> AppendState? { scopes[ByteString(agentId)] }
 
-        /// Notes the state of a scope after an append, and what the append has changed for the other scopes.
-        /// - Parameter revision: The revision before an append that has only added messages at the end of the session; `nil` after
-        ///   another one, which may have changed the other scopes.
+        /// Notes the state of a scope after an append, and its effects on the other scopes.
+        /// - Parameter revision: The revision before the append, if it has only added messages at the end of the session; otherwise `nil`,
+        ///   because it may have changed the other scopes.
         mutating func note(_ state: AppendState, of agentId: String, after revision: Int64?) {
             let agent = ByteString(agentId)
             scopes = scopes.filter { $0.value.revision == revision }

@@ -6,8 +6,8 @@
         /// Appends a batch: see `HistoryStore`.
         ///
         /// A scope whose state is known from its last append takes one statement, and so one round trip. Otherwise, and if another
-        /// server has written to the session since, the state is read first, in the transaction of the save. Appends that wait for
-        /// others of this process are saved in one transaction.
+        /// server has written to the session since, the state is read first, in the transaction of the save. Waiting
+        /// appends of this process are saved in one transaction.
         /// - Throws: `tooLarge` for more than a million messages, and for an ID of more than 500 bytes.
         @discardableResult
         public func append(
@@ -45,7 +45,7 @@
         }
 
         /// Appends to a scope in its known state; returns `nil`, and saves nothing, if the state is not known or has changed.
-        /// - Throws: `unavailable` after the first lost connection: nobody knows whether the statement was saved.
+        /// - Throws: `unavailable` after the first lost connection. The outcome of the statement is then unknown.
         private func appendToKnown(
             _ request: AppendQueue.Request, _ database: PostgresDatabase
         ) async throws -> AppendPlan? {

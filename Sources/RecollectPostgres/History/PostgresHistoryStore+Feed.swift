@@ -67,7 +67,7 @@
             ChangeFeedReader.stream(after: cursor, signal) { [self] in try await changes(after: $0, limit: $1) }
         }
 
-        /// The end of the feed, computed once: the planner would call the function for each partition.
+        /// The end of the feed, computed once instead of once for each partition.
         private static let bound = "WITH bound AS MATERIALIZED (SELECT recollect.feed_end() AS through)"
 
         /// Whether there are saved changes that are not yet in the feed.

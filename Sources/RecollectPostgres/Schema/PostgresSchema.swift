@@ -287,8 +287,8 @@
             """,
         ]
 
-        /// Keeps the planner from sampling users. By an old sample, a new user has no rows, and all indexes seem equally good; without a
-        /// sample, each user has the same part of a table.
+        /// Keeps `ANALYZE` from sampling users. By an old sample, a new user has no rows, and all indexes seem equally good to the planner.
+        /// Without a sample, it expects the same part of a table for each user.
         private static let estimates = [
             "session", "tag", "scope", "message", "streaming_reply", "attachment_use", "change",
         ]

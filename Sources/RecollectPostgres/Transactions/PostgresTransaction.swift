@@ -15,11 +15,11 @@
         /// Statements see one state of the database.
         static let beginReading = PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
-        /// Keeps the planner from sorting all messages of a session to return the last ones. It does where it expects few of them, and
-        /// cannot know better before the table is analyzed again. Without bitmaps, the index with the order is always the best one.
+        /// Keeps the planner from sorting all messages of a session to return the last ones. By old statistics, it expects few messages, and
+        /// prefers a bitmap scan with a sort. Without bitmaps, it reads the index with the order.
         static let readingInOrder = PostgresStatement("SELECT set_config('enable_bitmapscan', 'off', true)")
 
-        /// Limits the time between two statements: the locks of a server that was stopped must not last. See also `readingInOrder`.
+        /// Limits the time between two statements: the locks of a stopped server must not last. See also `readingInOrder`.
         private static let settings = PostgresStatement(
             """
             SELECT set_config('idle_in_transaction_session_timeout', '10s', true),
