@@ -73,6 +73,8 @@ struct ContentStore {
             if isTogether { try folder.synchronizeFileSystem() }
         } catch {
             for (hash, name) in staged { try? objects.folder(hash.folderName).remove(name) }
+            // A later save finds the new folders and does not sync their names. The caller gets the first error.
+            if !isTogether, hasNewFolders { try? objects.orderWrites() }
             throw error
         }
     }
