@@ -81,5 +81,5 @@ map:
 	@Scripts/map.sh
 
 clean:
-	rm -rf .build .build-optimized .build-plain .build-doc .build-mutations Benchmarks/.build Samples/AgentSquadGuides/.build \
+	rm -rf .build .build-tests .build-optimized .build-plain .build-doc .build-mutations Benchmarks/.build Samples/AgentSquadGuides/.build \
 		Samples/SessionStorageGuide/.build

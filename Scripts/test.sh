@@ -18,23 +18,25 @@ need_editline
 need_libpq
 cd "$root"
 
-# Builds without traits share one folder, and the tests have another. In one folder, each change of traits or settings would
-# build Recollect again.
+# A change of traits or settings in one folder would build Recollect again, so there are three:
+# - `plain` is built without traits, and `whole` has the tests. In both, modules are compiled as a whole and without debug information,
+#   in less time from a clean clone. A failed test names its line all the same.
+# - `incremental` has the tests, too, with files compiled one by one: faster after an edit. `make quick` builds it, and from then on
+#   `make test` uses it.
 plain="$root/.build-plain"
-optimized="$root/.build-optimized"
+whole="$root/.build-tests"
+incremental="$root/.build-optimized"
 # CI builds everything once. In one folder, the dependencies are built once, too.
-if [ "${CI:-}" = true ]; then
-    optimized=$plain
-    # Without debug information, the compiler needs an eighth less time. A failed test names its line all the same.
-    flags="$whole_modules -debug-info-format none"
-else
-    flags=
-fi
+[ "${CI:-}" != true ] || whole=$plain
 
-# Builds with the flags of this run. Arguments are those of `swift build`.
+# Builds into a folder. Further arguments are those of `swift build`.
 build() {
+    folder=$1
+    shift
+    flags=
+    [ "$folder" = "$incremental" ] || flags="$whole_modules -debug-info-format none"
     # shellcheck disable=SC2086 # a list of words
-    swift build $flags "$@"
+    swift build --scratch-path "$folder" $flags "$@"
 }
 
 step_lint() {
@@ -56,7 +58,9 @@ step_lint() {
 # Builds the tests with optimized libraries, which halves their time (see Package.swift), and runs them.
 run_tests() {
     export RECOLLECT_OPTIMIZED=1
-    build --build-tests --traits "$test_traits" --scratch-path "$optimized"
+    optimized=$incremental
+    [ "$1" = quick ] || [ -d "$incremental" ] || optimized=$whole
+    build "$optimized" --build-tests --traits "$test_traits"
     log="$optimized/tests.log"
     failed="$optimized/tests.failed"
     rm -f "$failed"
@@ -112,19 +116,19 @@ step_quick() {
 }
 
 step_plain() {
-    build --scratch-path "$plain" --product recall
+    build "$plain" --product recall
     # Without its commands, it must fail and explain how to build it.
     recall=$(swift build --scratch-path "$plain" --show-bin-path)/recall
     if "$recall" sessions >/dev/null 2>&1; then
         echo "recall without its trait exits with 0" >&2
         return 1
     fi
-    build --scratch-path "$plain" --package-path Benchmarks
+    build "$plain" --package-path Benchmarks
 }
 
 step_samples() {
     for guide in AgentSquadGuides SessionStorageGuide; do
-        build --build-tests --scratch-path "$plain" --package-path "Samples/$guide"
+        build "$plain" --build-tests --package-path "Samples/$guide"
         swift test --skip-build --scratch-path "$plain" --package-path "Samples/$guide"
     done
 }
