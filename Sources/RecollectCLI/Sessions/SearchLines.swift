@@ -72,8 +72,9 @@
             return order.flatMap { session in
                 let (shortId, title) = name(of: session)
                 let hits = messages.filter { $0.hit.session == session }
-                return ["\(style.cyan(shortId))  \(style.dim(title.cut(to: 100)))"]
-                    + hits.flatMap { ["  \(author(of: $0.hit))"] + body(of: $0) } + [""]
+                var lines = ["\(style.cyan(shortId))  \(style.dim(title.cut(to: 100)))"]
+                for hit in hits { lines += ["  \(author(of: hit.hit))"] + body(of: hit) }
+                return lines + [""]
             }
         }
 

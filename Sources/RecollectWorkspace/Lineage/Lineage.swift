@@ -119,11 +119,13 @@ struct Lineage {
     /// Returns the position of the first mention of each version in a log: an odd one of its line, or an even one of a
     /// line with it as a parent, or of its absence. A parent existed before, but the log does not say since when.
     private static func order(of log: [VersionLine]) -> [ContentHash: Int] {
-        Dictionary(
-            log.enumerated().flatMap { line, change in
-                change.version.parents.map { ($0, 2 * line) }
-                    + [(change.version.hash, change.version.kind.isAbsence ? 2 * line : 2 * line + 1)]
-            }, uniquingKeysWith: min)
+        var positions: [ContentHash: Int] = [:]
+        for (line, change) in log.enumerated() {
+            let version = change.version
+            for parent in version.parents { positions[parent] = positions[parent] ?? 2 * line }
+            positions[version.hash] = positions[version.hash] ?? (version.kind.isAbsence ? 2 * line : 2 * line + 1)
+        }
+        return positions
     }
 
     /// The contents of a device so far.
@@ -218,7 +220,7 @@ struct Lineage {
     ///
     /// A service that writes files in place shows a file while it arrives. A write on such a part lacks the rest of the
     /// file, so it is no evidence of deletions. A part was observed and never written by Recollect. It is empty or ends
-    /// without a line end. A text shortened by an editor may be one, too; then its deletions are not applied.
+    /// without a line end. Text shortened by an editor may be one, too; then its deletions are not applied.
     /// - Parameters:
     ///   - contents: The contents, with their hashes.
     ///   - base: Their nearest common ancestor.

@@ -60,8 +60,9 @@ struct TokenizerTests {
     func longWords() {
         let long = String(repeating: "a", count: 1000)
         #expect(Terms.of(long).isEmpty)
-        #expect(Terms.described(String(long.prefix(100)) + " b") == String(long.prefix(64)) + " b")
-        let base64 = Data((0..<30_000).map { UInt8(truncatingIfNeeded: $0 &* $0 / 7) }).base64EncodedString()
+        #expect(Terms.described("\(long.prefix(100)) b") == "\(long.prefix(64)) b")
+        let bytes = (0..<30_000).map { (index: Int) in UInt8(truncatingIfNeeded: index &* index / 7) }
+        let base64 = Data(bytes).base64EncodedString()
         #expect(Terms.of(base64 + " after").map(\.text).filter { $0 == "after" }.count == 1)
         #expect(Terms.of(base64).count < 20)
         let syllables = String(repeating: "한", count: 100)
