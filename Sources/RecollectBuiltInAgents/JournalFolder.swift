@@ -103,7 +103,7 @@ public final class JournalFolder: Journal {
             // The same layout as for chats: a folder for the user, containing one for the session.
             var sessionFolder = SessionFolder(
                 SessionKey(userId: journal.userId, sessionId: journal.agentId), base: base)
-            return try explaining("use", base) { try work(&sessionFolder) }
+            return try withFileErrors("use", base) { try work(&sessionFolder) }
         }
     }
 }

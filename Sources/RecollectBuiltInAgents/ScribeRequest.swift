@@ -25,7 +25,7 @@ enum ScribeRequest: Equatable {
         }
     }
 
-    /// Returns the rest of a text after the longest matching beginning; `nil` if none matches.
+    /// Returns the rest of a string after the longest matching beginning; `nil` if none matches.
     private static func rest(of text: String, after beginnings: [String]) -> String? {
         beginnings.compactMap { beginning -> Substring? in
             guard let range = text.range(ofPhrase: beginning), range.lowerBound == text.startIndex else { return nil }

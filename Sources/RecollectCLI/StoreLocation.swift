@@ -38,7 +38,7 @@
             if path.isEmpty { return nil }
         }
 
-        /// Whether a text is meant as the address of a PostgreSQL database. A mistyped one must not name a folder: it may contain a
+        /// Whether a string is meant as the address of a PostgreSQL database. A mistyped one must not name a folder: it may contain a
         /// password.
         static func isDatabase(_ text: String) -> Bool {
             let text = text.lowercased()
@@ -74,7 +74,7 @@
                 }
                 return StoreLocation(kind: kind == nil && holdsHistory ? .store : .transcripts, path: path)
             }
-            let holdsChats = try !holdsHistory && !AgentSquadKind().transcripts(at: resolved).isEmpty
+            let holdsChats = try !holdsHistory && !AgentSquadFormat().transcripts(at: resolved).isEmpty
             return StoreLocation(kind: holdsChats ? .files : .store, path: path)
         }
 

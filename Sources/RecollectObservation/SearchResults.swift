@@ -26,7 +26,7 @@ public struct SearchResults: Hashable, Sendable {
         window = SessionListPrefix(asked)
     }
 
-    /// Searches the sessions of a query for a text.
+    /// Searches the sessions of a query for its text.
     static func find(
         _ text: String, in query: SessionQuery, sessions: Int, messages: Int, of history: any HistoryStore
     ) async throws -> SearchResults {

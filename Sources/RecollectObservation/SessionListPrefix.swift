@@ -44,7 +44,7 @@ struct SessionListPrefix: Hashable, Sendable {
 
     /// Inserts a session at its present position, or removes it if the query no longer includes it.
     ///
-    /// Not for a query with a text.
+    /// Not for a query with text.
     ///
     /// - Parameter session: the present session; `nil` after a deletion.
     mutating func put(_ id: SessionKey, _ session: Session?) {

@@ -8,7 +8,7 @@ package struct SessionSearch {
     /// Whether the text has fields.
     package let hasFields: Bool
 
-    /// Creates the search of a text; `nil` if it has no words, or if no message can pass its fields.
+    /// Creates the search of a string; `nil` if it has no words, or if no message can pass its fields.
     package init?(_ text: String, of userId: String, in source: any SearchSource) throws {
         guard let query = try QueryFields.applied(to: SearchQuery(userId: userId, text: text), source),
             let filter = try SearchFilter(query, in: source, includesDiscarded: true)

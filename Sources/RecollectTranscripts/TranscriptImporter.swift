@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 
 /// Imports transcripts into a history: files and folders of Claude Code, exports of a history, folders of Agent
-/// Squad's file storage, and further kinds passed in `kinds` (such as `ClaudeCodeUIKind` of RecollectClaudeCodeUI).
+/// Squad's file storage, and further formats passed in `formats` (such as `ClaudeCodeUIFormat` of RecollectClaudeCodeUI).
 ///
 /// ```swift
 /// let report = try await TranscriptImporter(history: history, userId: "ana").run([folder.path])
@@ -31,8 +31,8 @@ public struct TranscriptImporter: Sendable {
     public let history: any HistoryStore
     /// The user of the imported sessions.
     public let userId: String
-    /// The kinds of history to look for beside JSON Lines files. The first kind to recognize a path reads it.
-    public let kinds: [any TranscriptKind]
+    /// The formats to look for beside JSON Lines files. The first format to recognize a path reads it.
+    public let formats: [any TranscriptFormat]
     /// Whether to read back and compare new messages after saving them. Messages saved together with known ones
     /// are not compared.
     public var verifies = false
@@ -40,10 +40,10 @@ public struct TranscriptImporter: Sendable {
     public var batchSize = 500
 
     /// Creates an importer.
-    public init(history: any HistoryStore, userId: String, kinds: [any TranscriptKind] = [AgentSquadKind()]) {
+    public init(history: any HistoryStore, userId: String, formats: [any TranscriptFormat] = [AgentSquadFormat()]) {
         self.history = history
         self.userId = userId
-        self.kinds = kinds
+        self.formats = formats
     }
 
     /// Imports all transcripts below the paths.
@@ -59,7 +59,7 @@ public struct TranscriptImporter: Sendable {
     public func run(
         _ paths: [String], progress: @Sendable (ImportProgress) -> Void = { _ in }
     ) async throws -> ImportReport {
-        let source = TranscriptSource(paths: paths, kinds: kinds, userId: userId, batchSize: batchSize)
+        let source = TranscriptSource(paths: paths, formats: formats, userId: userId, batchSize: batchSize)
         var report = ImportReport()
         var sessions = ImportedSessions()
         var nested = NestedAgents(userId: userId)

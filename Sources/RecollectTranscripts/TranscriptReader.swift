@@ -30,7 +30,7 @@ public final class TranscriptReader: TranscriptReading {
     public var bytesRead: Int64 { lines.bytesRead }
 
     private let lines: LineReader
-    private let format: TranscriptFormat
+    private let format: JSONLinesFormat
     private let maxLineBytes: Int
     private let namedAgentId: String?
     private var sessionId: String
@@ -51,7 +51,7 @@ public final class TranscriptReader: TranscriptReading {
     init(path: String, maxLineBytes limit: Int? = nil, nested: Set<NestedAgent>? = nil) throws {
         self.path = path
         self.nested = nested
-        format = try TranscriptFormat.required(path: path)
+        format = try JSONLinesFormat.required(path: path)
         maxLineBytes = limit ?? format.maxLineBytes
         lines = try LineReader(path: path, maxLineBytes: maxLineBytes)
         let folders = path.split(separator: "/").map(String.init)

@@ -55,13 +55,13 @@ public protocol TranscriptReading: AnyObject {
     func next() throws -> TranscriptRecord?
 }
 
-/// A kind of importable history other than files of lines.
-public protocol TranscriptKind: Sendable {
-    /// The name of this kind in error messages, after "neither": `a ClaudeCodeUI database`.
+/// A format of importable history other than JSON Lines.
+public protocol TranscriptFormat: Sendable {
+    /// The name of this format in error messages, after "neither": `a ClaudeCodeUI database`.
     var name: String { get }
 
-    /// Returns the transcripts at a path resolved from links; empty if there is nothing of this kind. Blocks.
-    /// - Throws: `RecollectError` for unreadable content of this kind.
+    /// Returns the transcripts at a path resolved from links; empty if there is nothing in this format. Blocks.
+    /// - Throws: `RecollectError` for unreadable content in this format.
     func transcripts(at path: String) throws -> [TranscriptFile]
 }
 

@@ -72,7 +72,7 @@ struct TranscriptBatch: Sendable {
 final class TranscriptSource: @unchecked Sendable {
     private let queue = DispatchQueue(label: "recollect.import.read", qos: .userInitiated)
     private let paths: [String]
-    private let kinds: [any TranscriptKind]
+    private let formats: [any TranscriptFormat]
     private let userId: String
     private let batchSize: Int
     private var files: [TranscriptFile]?
@@ -85,16 +85,16 @@ final class TranscriptSource: @unchecked Sendable {
     /// messages.
     private static let (batchBytes, batchLines) = (4 << 20, 50_000)
 
-    init(paths: [String], kinds: [any TranscriptKind], userId: String, batchSize: Int) {
+    init(paths: [String], formats: [any TranscriptFormat], userId: String, batchSize: Int) {
         self.paths = paths
-        self.kinds = kinds
+        self.formats = formats
         self.userId = userId
         self.batchSize = max(1, batchSize)
     }
 
     /// Creates a source of files already found.
     convenience init(files: [TranscriptFile], userId: String, batchSize: Int) {
-        self.init(paths: [], kinds: [], userId: userId, batchSize: batchSize)
+        self.init(paths: [], formats: [], userId: userId, batchSize: batchSize)
         self.files = files
     }
 
@@ -136,7 +136,7 @@ final class TranscriptSource: @unchecked Sendable {
     /// Finds the files of the import, with the first batch.
     private func found(_ batch: inout TranscriptBatch) throws -> [TranscriptFile] {
         if let files { return files }
-        let found = try TranscriptFiles.find(in: paths, kinds: kinds)
+        let found = try TranscriptFiles.find(in: paths, formats: formats)
         found.unreadable.forEach { batch.addUnreadable(file: $0.file, line: $0.line, $0.reason) }
         bytesTotal = found.files.reduce(0) { $0 + $1.byteCount }
         files = found.files

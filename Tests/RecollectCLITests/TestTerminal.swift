@@ -92,7 +92,7 @@
             #expect(write(keyboard, bytes, bytes.count) == bytes.count)
         }
 
-        /// Waits until the screen has shown a text after the previous one, and returns the output between them.
+        /// Waits until the screen has shown a string after the previous one, and returns the output between them.
         @discardableResult
         func expect(
             _ wanted: String, seconds: Int = 300, sourceLocation: SourceLocation = #_sourceLocation

@@ -20,7 +20,7 @@ struct ClaudeCodeUITests {
 
     private func run(_ path: String) async throws -> ImportReport {
         try await TranscriptImporter(
-            history: imported.history, userId: imported.userId, kinds: [ClaudeCodeUIKind(), AgentSquadKind()]
+            history: imported.history, userId: imported.userId, formats: [ClaudeCodeUIFormat(), AgentSquadFormat()]
         ).run([path])
     }
 

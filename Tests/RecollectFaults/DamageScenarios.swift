@@ -61,7 +61,7 @@ extension HistoryUse {
                 file: "history/history.sqlite", offset: (page - 1) * pages.pageSize, count: pages.pageSize,
                 name: page == 1 ? "page 1" : pages.owners[page] ?? "free page",
                 // An entry begins with its message ID. A fork's messages have the IDs of their originals.
-                mayLose: messages.messages(on: page).map { $0 + " " })
+                allowedLosses: messages.messages(on: page).map { $0 + " " })
         }
         return database + smallFiles(folder)
     }
@@ -84,7 +84,7 @@ extension HistoryUse {
                 DamagedRegion(
                     file: name, offset: offset, count: min(64, count - offset),
                     name: name.contains("attachments") ? "an attachment" : name,
-                    mayLose: pictures.map { "anns-\($0)-p " })
+                    allowedLosses: pictures.map { "anns-\($0)-p " })
             }
         }
     }

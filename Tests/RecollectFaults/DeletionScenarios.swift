@@ -9,7 +9,7 @@ extension HistoryUse {
         try await fillForDeletion(folder)
     } workload: { run in
         for (user, session) in [("ann", "s"), ("ann", "t"), ("bob", "s")] {
-            run.holds(entries(deletable(user, session)), in: list(scope(session, user: user)))
+            run.declareExisting(entries(deletable(user, session)), in: list(scope(session, user: user)))
         }
         let history = open(run.folder)
         let first = Array(deletable("ann", "s").prefix(2))
@@ -43,7 +43,7 @@ extension HistoryUse {
             let history = open(run.folder, durability: .relaxed)
             for (user, session) in [("ann", "s"), ("ann", "t"), ("bob", "s")] {
                 let (target, all) = (scope(session, user: user), deletable(user, session))
-                run.holds(entries(all), in: list(target))
+                run.declareExisting(entries(all), in: list(target))
                 try await run.change(list(target), removing: entries(all)) {
                     _ = try await history.deleteMessages(all.map(\.id), in: target.session)
                 }

@@ -70,7 +70,7 @@ package enum FilesUse {
                 let message = messages.first { $0.range.contains(byte) }
                 return DamagedRegion(
                     file: name, offset: byte, count: 1, name: message == nil ? "between messages" : "a message",
-                    mayLose: message.map { [$0.id + " "] } ?? [], mayChange: message != nil)
+                    allowedLosses: message.map { [$0.id + " "] } ?? [], mayChange: message != nil)
             }
         }
     }

@@ -13,7 +13,7 @@ extension HistoryUse {
             try damage(folder, table, choose)
         } workload: { run in
             holdFilled(run, turns: 30, padding: 300)
-            for (list, entries) in try lostEntries(of: run.folder) { run.mayLose(entries, in: list) }
+            for (list, entries) in try lostEntries(of: run.folder) { run.allowLoss(of: entries, in: list) }
             let history = open(run.folder)
             _ = try await history.check()
             _ = try await history.sessions(SessionQuery(userId: "ann"), page: PageRequest(limit: 10))

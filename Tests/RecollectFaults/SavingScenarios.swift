@@ -154,7 +154,7 @@ extension HistoryUse {
     static func holdFilled(_ run: CrashRun, turns: Int, padding: Int = 40) {
         for session in ["s", "t"] {
             let messages = (0..<turns).flatMap { turn($0, of: session, padding: padding) }
-            run.holds(entries(messages), in: list(scope(session)))
+            run.declareExisting(entries(messages), in: list(scope(session)))
         }
     }
 }

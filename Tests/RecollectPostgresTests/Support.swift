@@ -95,7 +95,7 @@
         }
     }
 
-    /// Returns a message of the user with a text of its own.
+    /// Returns a message of the user with a string of its own.
     func message(_ id: String, seconds: Double = 0) -> ConversationMessage {
         ConversationMessage(
             id: id, role: .user, text: "text of \(id)",

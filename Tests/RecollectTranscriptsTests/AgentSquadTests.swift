@@ -40,7 +40,7 @@ struct AgentSquadTests {
     func oneUser() async throws {
         let imported = Imported()
         let importer = TranscriptImporter(
-            history: imported.history, userId: "ada", kinds: [AgentSquadKind(userId: "Bob@example.com")])
+            history: imported.history, userId: "ada", formats: [AgentSquadFormat(userId: "Bob@example.com")])
         #expect(try await importer.run([Fixtures.path("agent-squad")]).users == ["Bob@example.com"])
         #expect(try await imported.sessions().isEmpty)
     }

@@ -146,7 +146,7 @@ struct UntrustedFilesTests {
     func overlappingPaths() throws {
         let folder = try TemporaryFolder()
         try folder.write("a/s.jsonl", userLine("1"))
-        let found = try TranscriptFiles.find(in: [folder.path, folder.path + "/a", folder.path], kinds: [])
+        let found = try TranscriptFiles.find(in: [folder.path, folder.path + "/a", folder.path], formats: [])
         #expect(found.files.count == 1 && found.unreadable.isEmpty)
     }
 
@@ -230,7 +230,7 @@ struct UntrustedFilesTests {
     @Test("Files beyond the limit of an import are reported once, not one by one")
     func tooManyFiles() throws {
         /// Lists too many transcripts, and opens none.
-        struct Many: TranscriptKind {
+        struct Many: TranscriptFormat {
             let name = "a heap"
 
             func transcripts(at path: String) throws -> [TranscriptFile] {
@@ -240,7 +240,7 @@ struct UntrustedFilesTests {
             }
         }
         let folder = try TemporaryFolder()
-        let found = try TranscriptFiles.find(in: [folder.write("heap", "")], kinds: [Many()])
+        let found = try TranscriptFiles.find(in: [folder.write("heap", "")], formats: [Many()])
         #expect(found.files.count == TranscriptFiles.countLimit)
         #expect(found.unreadable.map(\.reason) == ["more than 200000 files: import the folders one by one"])
     }

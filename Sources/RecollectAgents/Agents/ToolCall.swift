@@ -15,7 +15,7 @@ struct ToolCall: Sendable {
         self.arguments = arguments == .null || arguments == "" ? [:] : arguments
     }
 
-    /// Runs the tool. Every failure becomes a result with a text for the model.
+    /// Runs the tool. Every failure becomes a result with text for the model.
     /// - Throws: `CancellationError`, and no other error.
     func run(with tools: [AgentTool], context: AgentContext) async throws -> ToolResult {
         guard let tool = tools.first(where: { $0.name == name }) else {

@@ -9,7 +9,7 @@ package struct ReplySizeLimit: Sendable {
         left = max(0, bytes)
     }
 
-    /// Takes room for a text. Returns the part within the limit, cut between Unicode scalars.
+    /// Takes room for text. Returns the part within the limit, cut between Unicode scalars.
     package mutating func take(_ text: String) -> String {
         let count = text.utf8.count
         guard count > left || isOver else {

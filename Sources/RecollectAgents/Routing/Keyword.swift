@@ -29,7 +29,7 @@ struct Keyword: Hashable {
         root = isNumber || word.count < Self.rootLength ? nil : String(word.prefix(Self.rootLength))
     }
 
-    /// Returns the keywords of a text in order, each once.
+    /// Returns the keywords of a string in order, each once.
     static func keywords(of words: [String]) -> [Keyword] {
         var seen: Set<String> = []
         return words.compactMap(Keyword.init).filter { seen.insert($0.stem).inserted }

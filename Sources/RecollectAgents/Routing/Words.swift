@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// The words of a text in their order, folded: case, accents and width are removed.
+/// The words of a string in their order, folded: case, accents and width are removed.
 ///
 /// A word is a run of letters, digits and marks. In Chinese, Japanese, Thai and other scripts without spaces, a run
 /// gives its overlapping pairs of characters, and a single character gives itself. This also applies to Korean,
@@ -9,7 +9,7 @@ import RecollectCore
 struct Words {
     private(set) var words: [String] = []
 
-    /// Creates the words of a text.
+    /// Creates the words of a string.
     /// - Parameters:
     ///   - text: The text.
     ///   - limit: The number of bytes of UTF-8 read, from the beginning.

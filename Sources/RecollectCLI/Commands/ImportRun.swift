@@ -16,7 +16,7 @@
             defer { bar.clear() }
             var importer = TranscriptImporter(
                 history: history, userId: options.user,
-                kinds: [ClaudeCodeUIKind(), AgentSquadKind(userId: options.namedUser)])
+                formats: [ClaudeCodeUIFormat(), AgentSquadFormat(userId: options.namedUser)])
             importer.verifies = verifies
             return try await importer.run(paths) { progress in
                 let done = Double(progress.bytesRead) / Double(max(1, progress.bytesTotal))

@@ -130,7 +130,7 @@
             return "attachment: \(name)\(attachment.mediaType.oneLine), \(size)"
         }
 
-        /// Returns the lines of a text, without the blank lines around it.
+        /// Returns the lines of a string, without the blank lines around it.
         private static func lines(of text: String) -> [String] {
             let lines = text.visible.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
             let first = lines.firstIndex { !$0.allSatisfy(\.isWhitespace) } ?? lines.endIndex

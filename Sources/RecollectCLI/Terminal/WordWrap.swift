@@ -66,7 +66,7 @@
             (word, wordColumns) = ("", 0)
         }
 
-        /// Places a text of `width` columns on the line, or on a new line if it would pass `end`.
+        /// Places a string of `width` columns on the line, or on a new line if it would pass `end`.
         private mutating func place(_ text: String, _ width: Int, before end: Int, into shown: inout String) {
             if column > 0, width > 0, column + width > end {
                 shown.append("\n")

@@ -4,7 +4,7 @@ import RecollectFileSystem
 /// Performs work on a file, and throws a failed system call as a `RecollectError` with the path.
 ///
 /// Another kind of file at the path is thrown as `foreignStore`. Errors other than `POSIXFailure` pass unchanged.
-package func explaining<Result>(_ action: String, _ path: String, _ work: () throws -> Result) throws -> Result {
+package func withFileErrors<Result>(_ action: String, _ path: String, _ work: () throws -> Result) throws -> Result {
     do {
         return try work()
     } catch let failure as POSIXFailure {

@@ -80,7 +80,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         return names.compactMapValues(\.stringValue)
     }
 
-    /// Returns a text on one line, at most 200 characters, or `nil` if it is blank.
+    /// Returns a string on one line, at most 200 characters, or `nil` if it is blank.
     package static func preview(of text: String) -> String? {
         // A long text is cut first, so that the cost of a preview does not depend on it.
         let words = text.prefix(2000).singleLine

@@ -154,7 +154,7 @@ package struct JSONParser {
         }
     }
 
-    /// Reads an element with its depth counted from zero, as for a text of its own.
+    /// Reads an element with its depth counted from zero, as for a document of its own.
     mutating func withNewDepth<Result>(_ body: (inout JSONParser) throws -> Result) throws -> Result {
         let outer = depth
         depth = 0

@@ -112,7 +112,7 @@ package struct JSONWriter {
         put("\"")
     }
 
-    /// Reserves capacity for a text longer than everything written so far, to avoid repeated copies while growing.
+    /// Reserves capacity for a string longer than everything written so far, to avoid repeated copies while growing.
     private mutating func reserve(for characters: UnsafeBufferPointer<UInt8>) {
         guard characters.count > max(bytes.count, 1 << 16) else { return }
         // Includes the escapes of typical text.

@@ -130,7 +130,7 @@ package struct JournalPage {
 }
 
 extension [UInt8] {
-    /// Whether the array contains the bytes of a text.
+    /// Whether the array contains the bytes of a string.
     fileprivate func contains(_ text: String) -> Bool {
         Data(self).range(of: Data(text.utf8)) != nil
     }

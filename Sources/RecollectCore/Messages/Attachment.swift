@@ -41,7 +41,7 @@ public struct Attachment: Hashable, Sendable {
         SHA256.hash(data: bytes).lowercaseHexadecimal
     }
 
-    /// Whether a text is a SHA-256 hash in lowercase hexadecimal digits. A message may have any text in its place.
+    /// Whether a string is a SHA-256 hash in lowercase hexadecimal digits. A message may have any text in its place.
     package static func isHash(_ text: String) -> Bool {
         text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }

@@ -6,7 +6,7 @@ package struct FinalReply: Sendable {
         case save
         /// The stored message has the content of the reply already. It gets only the details begun with the reply.
         case keepStored(FinalReply)
-        /// The stored message has another text, and the reply needs a new ID: a UI has saved the text as complete, or the reply
+        /// The stored message has different text, and the reply needs a new ID: a UI has saved the text as complete, or the reply
         /// was another attempt.
         case useNewID
     }

@@ -35,7 +35,7 @@ extension ConversationMessage {
         of held: ConversationMessage, since begun: ConversationMessage
     ) -> ConversationMessage {
         let (shown, known) = (held.chatMessages(), begun.chatMessages())
-        // An interrupted message with another text is that of an earlier attempt.
+        // An interrupted message with different text is that of an earlier attempt.
         let isEarlierAttempt = held.isInterrupted && !hasText(of: held)
         guard shown.count == 1, !isEarlierAttempt else { return self }
         let before = known.first { $0.isSameKind(as: shown[0]) }

@@ -69,7 +69,7 @@ public final class StreamingReply: Sendable {
         writing.append(part)
     }
 
-    /// Makes the reply a message of its scope and removes the streaming reply, in one step. A text saved for the reply by a
+    /// Makes the reply a message of its scope and removes the streaming reply, in one step. Text saved for the reply by a
     /// session view stays if it continues the appended one.
     ///
     /// A second end of the reply only waits for the first. Cancellation of the calling task has no effect, because
@@ -91,7 +91,7 @@ public final class StreamingReply: Sendable {
 
     /// Makes the content so far a message of the scope, marked with `isInterrupted`; otherwise like `finish`.
     ///
-    /// A saved message with the reply's ID stays if it begins with the content so far. If it has another text, the content
+    /// A saved message with the reply's ID stays if it begins with the content so far. If it has different text, the content
     /// so far is saved beside it under a new ID. So nothing saved meanwhile is lost.
     /// - Throws: The same errors as `finish`.
     public func interrupt() async throws {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A date or a range of dates named in a text: "last week", "gestern", "on Monday", "3 days ago", "in May", "3 May",
+/// A date or a range of dates named in a string: "last week", "gestern", "on Monday", "3 days ago", "in May", "3 May",
 /// "2026-05-03".
 package struct DateExpression: Equatable, Sendable {
     /// The words, as in the text.
@@ -9,7 +9,7 @@ package struct DateExpression: Equatable, Sendable {
     /// The end of the range, not in it.
     package let until: Date
 
-    /// Finds an expression in a text. Returns it, and the text without it.
+    /// Finds an expression in a string. Returns it, and the text without it.
     ///
     /// Relative expressions ("yesterday") come first, then "… ago", dates, days of the week and months.
     /// - Parameters:
@@ -135,7 +135,7 @@ package struct DateExpression: Equatable, Sendable {
         }
     }
 
-    /// Whether a text has more common words of German than of French.
+    /// Whether a string has more common words of German than of French.
     private static func isGerman(_ text: String) -> Bool {
         let words = text.lowercased().split { !$0.isLetter }
         return words.count(where: german.contains) > words.count(where: french.contains)

@@ -3,7 +3,7 @@ import Foundation
 /// Reads and writes dates such as `2026-02-01T12:34:56.789Z`, as written by JavaScript. Imports and merges read and write
 /// hundreds of thousands of dates, and Foundation's formatters take several times as long.
 package enum ISO8601 {
-    /// Returns the date of a text in UTC or with an offset; `nil` for other formats, and for days past the end of
+    /// Returns the date of a string in UTC or with an offset; `nil` for other formats, and for days past the end of
     /// a month.
     package static func date(_ text: String) -> Date? {
         var text = text

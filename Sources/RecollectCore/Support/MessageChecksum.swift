@@ -10,12 +10,12 @@ package struct MessageChecksum {
     /// The checksum of the added values.
     package var value: Int64 { Int64(bitPattern: hash) }
 
-    /// Adds the bytes of a text.
+    /// Adds the bytes of a string.
     package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         hash = XXH64.hash(bytes, seed: hash)
     }
 
-    /// Adds a text.
+    /// Adds a string.
     package mutating func add(_ text: String) {
         var text = text
         text.withUTF8 { add(UnsafeRawBufferPointer($0)) }

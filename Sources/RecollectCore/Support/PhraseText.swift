@@ -1,6 +1,6 @@
 import Foundation
 
-/// A text searched for many phrases. A phrase costs little if the text lacks one of its words.
+/// A string searched for many phrases. A phrase costs little if the text lacks one of its words.
 struct PhraseText {
     let text: String
     /// The words in lowercase, without accents. In scripts without spaces, a word has several.

@@ -18,7 +18,7 @@
 
         /// Creates an address from a URL such as `postgres://app@db1,db2:5432/history?sslrootcert=/etc/ca.pem`, or a string of keywords and
         /// values.
-        /// - Throws: `invalidArgument` for a text that libpq refuses.
+        /// - Throws: `invalidArgument` for a string that libpq refuses.
         init(_ url: String) throws {
             var message: UnsafeMutablePointer<CChar>?
             guard let list = PQconninfoParse(url, &message) else {
@@ -60,7 +60,7 @@
             description = "\(places.joined(separator: ","))/\(value("dbname") ?? value("user") ?? "")"
         }
 
-        /// The error for a text that libpq refuses. The text may contain a password, and so may libpq's message.
+        /// The error for a string that libpq refuses. The text may contain a password, and so may libpq's message.
         private static func invalid(_ hint: String = "") -> RecollectError {
             RecollectError(
                 .invalidArgument,

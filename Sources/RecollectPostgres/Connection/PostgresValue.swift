@@ -94,7 +94,7 @@
     }
 
     extension PostgresValue {
-        /// The bytes of a text in UTF-8; NULL for `nil`.
+        /// The bytes of a string in UTF-8; NULL for `nil`.
         static func bytes(of text: String?) -> PostgresValue {
             text.map { .bytes($0.bytes) } ?? .null
         }

@@ -20,7 +20,7 @@
         /// The maximum number of messages whose sessions are in a list by text, the newest first.
         private static let maxMessages = 20_000
 
-        /// Returns sequence numbers of messages with all words of a text, for a list of sessions.
+        /// Returns sequence numbers of messages with all words of a string, for a list of sessions.
         static func messages(
             of userId: String, holding text: String, in transaction: PostgresTransaction
         ) async throws -> [Int64] {

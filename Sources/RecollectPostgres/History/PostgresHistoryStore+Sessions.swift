@@ -236,7 +236,7 @@
                 """
         }
 
-        /// Whether a column has a text, without the case of ASCII letters. PostgreSQL has no text with U+0000: it is compared by
+        /// Whether a column has a string, without the case of ASCII letters. PostgreSQL has no text with U+0000: it is compared by
         /// bytes.
         private static func contains(_ column: String, _ text: String) -> String {
             """

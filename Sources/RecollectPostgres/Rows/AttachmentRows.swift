@@ -23,7 +23,7 @@
             let sequence: Int64
         }
 
-        /// Returns the uses by a message. A text in place of a hash is none.
+        /// Returns the uses by a message. A string in place of a hash is none.
         static func uses(by message: ConversationMessage, sequence: Int64) -> [Use] {
             Set(message.storedAttachments).filter(Attachment.isHash).map { Use(sha256: $0, sequence: sequence) }
         }

@@ -56,7 +56,7 @@ enum StreamingReplies {
             "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", end, ContentPart.write(list: whole), id)
     }
 
-    /// Saves a text as the increment of a streaming reply of prose, if it continues the saved one. Returns the message.
+    /// Saves text as the increment of a streaming reply of prose, if it continues the saved one. Returns the message.
     static func extend(_ row: Row, to text: String, _ db: Database) throws -> ConversationMessage {
         var message = row.message
         guard message.parts.count == 1, case .text(let saved) = message.parts[0], text.utf8.count > saved.utf8.count,

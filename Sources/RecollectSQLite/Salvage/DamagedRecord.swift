@@ -84,7 +84,7 @@ struct DamagedRecord {
         return bytes[values[index].offset..<values[index].offset + length]
     }
 
-    /// Returns a text; `nil` for a value of another type or invalid UTF-8.
+    /// Returns a string; `nil` for a value of another type or invalid UTF-8.
     func text(_ index: Int) -> String? {
         guard kind(index) == .text else { return nil }
         let text = String(decoding: bytes(index), as: UTF8.self)

@@ -124,7 +124,7 @@ extension SQL {
             case .integer(let value): sqlite3_bind_int64(pointer, Int32(index), value)
             case .real(let value): sqlite3_bind_double(pointer, Int32(index), value)
             case .text(let bytes):
-                // An empty buffer may have no address, and SQLite treats a text without an address as NULL.
+                // An empty buffer may have no address, and SQLite treats a string without an address as NULL.
                 bytes.isEmpty
                     ? sqlite3_bind_text(pointer, Int32(index), "", 0, copies)
                     : bytes.withUnsafeBytes {

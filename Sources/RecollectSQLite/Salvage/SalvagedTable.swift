@@ -88,14 +88,14 @@ enum SalvagedEntry {
         }
     }
 
-    /// Whether a text and a number are an entry of the index of migrations.
+    /// Whether a string and a number are an entry of the index of migrations.
     private static func isMigration(_ name: String, _ row: Int64) -> Bool {
         migrations.firstIndex(of: name).map { Int64($0) + 1 } == row
     }
 
     private static let migrations = Schema.migrator.migrations
 
-    /// The keys of the search index's settings, stored as rows of a text and a number like entries of the index of
+    /// The keys of the search index's settings, stored as rows of a string and a number like entries of the index of
     /// tags.
     private static let settingsOfFTS5: Set<String> = [
         "version", "pgsz", "hashsize", "automerge", "usermerge", "crisismerge", "deletemerge", "rank", "secure-delete",

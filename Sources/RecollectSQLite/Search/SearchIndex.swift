@@ -8,7 +8,7 @@ import RecollectSearch
 /// The index holds terms and their positions, not the text (FTS5's `content=''`). Every function here runs inside a
 /// transaction of its caller and neither begins nor ends one.
 enum SearchIndex {
-    /// The version of the index, increased with every change of the terms for a text. An index of another version
+    /// The version of the index, increased with every change of the terms for a string. An index of another version
     /// is rebuilt.
     static let version: Int64 = 7
 

@@ -36,9 +36,10 @@ struct ChatMessageLocations {
     private var scopes: [ScopeRowID] = []
     private let pending: PendingMessageIDs
     /// The entries as last shown or saved.
-    private let known: KnownTranscripts.Known
+    private let known: KnownTranscripts.KnownSession
 
-    init(session: SessionRowID, known: KnownTranscripts.Known, pending: PendingMessageIDs, _ db: Database) throws {
+    init(session: SessionRowID, known: KnownTranscripts.KnownSession, pending: PendingMessageIDs, _ db: Database) throws
+    {
         self.session = session
         owners = known.owners
         self.known = known

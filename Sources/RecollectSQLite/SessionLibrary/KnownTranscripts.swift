@@ -32,7 +32,7 @@ final class KnownTranscripts: Sendable {
     }
 
     private struct State {
-        var sessions: [ByteString: Known] = [:]
+        var sessions: [ByteString: KnownSession] = [:]
         /// The numbers of the running and waiting saves, moves and deletions, by session. `nil` is for all sessions.
         var calls: [ByteString?: Set<Int>] = [:]
         var callCount = 0
@@ -49,13 +49,13 @@ final class KnownTranscripts: Sendable {
         /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
 
-        mutating func remove(_ session: ByteString) -> Known? {
+        mutating func remove(_ session: ByteString) -> KnownSession? {
             whole.removeAll { $0 == session }
             return sessions.removeValue(forKey: session)
         }
 
         /// Sets the entries of a session with its transcript in full, and compacts the least recently used one.
-        mutating func set(_ known: Known, of session: ByteString) {
+        mutating func set(_ known: KnownSession, of session: ByteString) {
             sessions[session] = known
             whole.removeAll { $0 == session }
             whole.append(session)
@@ -89,7 +89,7 @@ final class KnownTranscripts: Sendable {
                 sessions[session] = known
                 return
             }
-            var known = Known(hasTranscript: true)
+            var known = KnownSession(hasTranscript: true)
             known.entries = .whole(transcript.entries)
             known.owners = transcript.owners
             known.messages = EntryMessages(transcript.messages)
@@ -144,12 +144,12 @@ final class KnownTranscripts: Sendable {
         }
 
         /// Returns the entries of a session; none of an unknown one.
-        func known(_ session: ByteString) -> Known { sessions[session] ?? Known() }
+        func known(_ session: ByteString) -> KnownSession { sessions[session] ?? KnownSession() }
     }
 
     private let state = Locked(State())
 
-    func entries(of id: String) -> Known {
+    func entries(of id: String) -> KnownSession {
         state.withLock { $0.known(ByteString(id)) }
     }
 
@@ -185,7 +185,7 @@ final class KnownTranscripts: Sendable {
 
     /// Returns the entries known to a window at its call of a save, at the beginning of its turn.
     /// - Parameter saved: The transcript to save.
-    func entries(of id: String, beforeCall call: Int, saving saved: [ChatMessage]) -> Known {
+    func entries(of id: String, beforeCall call: Int, saving saved: [ChatMessage]) -> KnownSession {
         state.withLock { state in
             state.applyReads(of: ByteString(id), before: call, saving: saved)
             return state.known(ByteString(id))
@@ -288,7 +288,7 @@ final class KnownTranscripts: Sendable {
         let ended = Dictionary(
             entries.map { ($0.id, EndedReply(hashes: [ChatMessageHash($0)], reply: first)) }, uniquingKeysWith: { $1 })
         state.withLock { state in
-            state.sessions[state.currentID(of: ByteString(id), after: call), default: Known()].note(ended)
+            state.sessions[state.currentID(of: ByteString(id), after: call), default: KnownSession()].note(ended)
         }
     }
 
@@ -322,7 +322,7 @@ final class KnownTranscripts: Sendable {
             for session in [id, newId] { state.applyReads(of: ByteString(session), beforeMerge: call) }
             state.move(ByteString(id), to: newId, call: call)
             let other = state.known(ByteString(newId))
-            let moved = state.remove(ByteString(id)) ?? Known()
+            let moved = state.remove(ByteString(id)) ?? KnownSession()
             let isOtherShown = !other.entries.ids.isEmpty
             moved.messages.update(with: found.mapValues { EntryMessages.Message($0, isAlone: true) })
             // After a read of a missing session, a save writes all its entries.

@@ -15,7 +15,7 @@ struct SaveTranscriptOperation {
     /// The changed entries, with attachments stored by hash.
     let changed: [ChatMessage]
     /// The entries as last shown or saved.
-    let known: KnownTranscripts.Known
+    let known: KnownTranscripts.KnownSession
     let now: Int64
 
     /// The result of a save for the storage's memory.
@@ -251,7 +251,7 @@ struct SaveTranscriptOperation {
         var saved = entry
         let parts = reply.filter { $0.isSameKind(as: entry) }
         let text = parts.map(\.content).joined()
-        // The UI has not removed a text never shown to it.
+        // The UI has not removed text never shown to it.
         if !text.continues(entry.content) { saved.content = text }
         saved.toolName = parts.first?.toolName
         saved.toolInputData = parts.first?.toolInputData

@@ -54,7 +54,7 @@ struct WordPattern: Sendable {
         return true
     }
 
-    /// Whether a text has an occurrence.
+    /// Whether a string has an occurrence.
     func isIn(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { !positions(in: UnsafeRawBufferPointer($0)).isEmpty }
@@ -65,7 +65,7 @@ struct WordPattern: Sendable {
     private static func uppercased(_ byte: UInt8) -> UInt8 { (0x61...0x7A).contains(byte) ? byte & 0xDF : byte }
 }
 
-/// The words and pairs of a text, folded.
+/// The words and pairs of a string, folded.
 private struct TermList: SearchTermReader {
     private(set) var terms: [[UInt8]] = []
     var isFinished: Bool { false }

@@ -14,12 +14,12 @@ struct SnippetMaker {
         matcher = SnippetMatcher(words: words, stemmer: stemmer)
     }
 
-    /// Returns the snippet of a text, or the text's beginning without marks if there is no match.
+    /// Returns the snippet of a string, or the text's beginning without marks if there is no match.
     func snippet(of text: UnsafeBufferPointer<UInt8>) -> Snippet {
         passage(of: text).snippet
     }
 
-    /// Returns the snippet of a text, and the units of the query in the text.
+    /// Returns the snippet of a string, and the units of the query in the text.
     func passage(of text: UnsafeBufferPointer<UInt8>) -> (snippet: Snippet, units: Set<Int>) {
         var found = matcher
         Tokenizer.read(text, into: &found)
@@ -63,7 +63,7 @@ struct SnippetMaker {
         return start..<end
     }
 
-    /// A piece of a text, longer than a snippet if the text is.
+    /// A piece of a string, longer than a snippet if the text is.
     private struct Piece<Ends: Sequence<Int>> {
         let bytes: UnsafeBufferPointer<UInt8>
         let range: Range<Int>
@@ -91,7 +91,7 @@ struct SnippetMaker {
         let start = piece.range.lowerBound
         let first = characters.firstIndex { $0.bytes.upperBound + start > cluster.lowerBound } ?? 0
         let last = characters.lastIndex { $0.bytes.lowerBound + start < cluster.upperBound } ?? first
-        // At the beginning or end of a text, the unused length goes to the other side.
+        // At the beginning or end of a string, the unused length goes to the other side.
         var from = max(0, min(first - Self.lead, characters.count - Self.length))
         var to = min(characters.count, from + Self.length)
         // A piece from the middle of the text may begin inside a character.

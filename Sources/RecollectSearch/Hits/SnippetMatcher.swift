@@ -1,4 +1,4 @@
-/// Finds the words of a query in a text, unit by unit, as byte ranges of the text.
+/// Finds the words of a query in a string, unit by unit, as byte ranges of the text.
 struct SnippetMatcher: SearchTermReader {
     /// A range in the text and its unit of the query.
     struct Match {
@@ -14,7 +14,7 @@ struct SnippetMatcher: SearchTermReader {
         let unit: Int
         let terms: [[UInt8]]
         let mayGoOn: Bool
-        /// The first byte of its first term. Most terms of a text differ here.
+        /// The first byte of its first term. Most terms of a string differ here.
         let firstByte: UInt8
         /// For each number of matched terms, how many of the last ones are also the first ones, and less than all. After a
         /// mismatch, these still match (Knuth, Morris and Pratt).

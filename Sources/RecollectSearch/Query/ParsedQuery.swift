@@ -118,13 +118,13 @@ package struct ParsedQuery {
     /// The maximum length of a query in bytes. The rest of a longer one is ignored.
     private static let maxByteCount = 8192
 
-    /// Returns the beginning of a text, as much as counts.
+    /// Returns the beginning of a string, as much as counts.
     static func limited(_ text: String) -> String {
         guard text.utf8.count > maxByteCount else { return text }
         return String(decoding: text.utf8.prefix(maxByteCount), as: UTF8.self)
     }
 
-    /// Returns a text with straight quotation marks in place of typographic ones. Phones and word processors replace
+    /// Returns a string with straight quotation marks in place of typographic ones. Phones and word processors replace
     /// typed marks.
     static func withStraightMarks(_ text: String) -> String {
         let marks: Set<Unicode.Scalar> = ["\u{201C}", "\u{201D}", "\u{201E}"]
@@ -132,7 +132,7 @@ package struct ParsedQuery {
         return String(String.UnicodeScalarView(text.unicodeScalars.map { marks.contains($0) ? "\"" : $0 }))
     }
 
-    /// The maximum length of a text that is searched for a time, in bytes.
+    /// The maximum length of a string that is searched for a time, in bytes.
     private static let maxDatedByteCount = 1024
 
     /// Returns a time named outside quotation marks and words with a sign, and the text without it.
@@ -150,7 +150,7 @@ package struct ParsedQuery {
         return nil
     }
 
-    /// Returns the ranges of a text between its words with a sign.
+    /// Returns the ranges of a string between its words with a sign.
     private static func unsigned(_ text: String) -> [Range<String.Index>] {
         var ranges: [Range<String.Index>] = []
         var start = text.startIndex
@@ -216,7 +216,7 @@ package struct ParsedQuery {
     /// their common ones cost time, and seldom in the answer.
     var withoutFunctionWordsIfLong: ParsedQuery { units.count > Self.maxExactCount ? content : self }
 
-    /// Whether a text ends with a question mark, also one of full width.
+    /// Whether a string ends with a question mark, also one of full width.
     static func isQuestion(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let end = text.lastIndex(where: { $0 > 0x20 }) else { return false }
         return text[end] == UInt8(ascii: "?") || text[...end].suffix(3).elementsEqual([0xEF, 0xBC, 0x9F])

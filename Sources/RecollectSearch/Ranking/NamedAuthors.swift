@@ -16,7 +16,7 @@ struct NamedAuthors {
 
     /// The number of read messages with a word, and the number after which a word seldom used to address is dropped.
     private static let (maxTexts, firstTexts) = (100, 10)
-    /// The maximum length of the read beginning of a text, in bytes.
+    /// The maximum length of the read beginning of a string, in bytes.
     private static let maxTextLength = 4096
     /// The minimum number of addresses after a first word, and the minimum part of addresses among the messages with
     /// the word.

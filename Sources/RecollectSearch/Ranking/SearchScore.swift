@@ -31,7 +31,7 @@ package struct SearchScore {
     /// The length of an ordinary message, in tokens.
     private static let ordinaryLength = 200.0
 
-    /// Returns the part of a word's weight for a number of occurrences in a text of a number of terms (BM25).
+    /// Returns the part of a word's weight for a number of occurrences in a string of a number of terms (BM25).
     package static func saturated(_ count: Int, length: Int) -> Double {
         let count = Double(count)
         return count / (count + occurrences * (1 - lengthWeight + lengthWeight * Double(length) / typicalLength))

@@ -1,11 +1,11 @@
-/// Scores a text as the index does: by the frequencies of words in its document.
+/// Scores a string as the index does: by the frequencies of words in its document.
 struct TextScorer {
     private let units: [(unit: ParsedQuery.Unit, weight: Double)]
     private let stemmer: Stemmer
     private var document = SearchDocument()
     /// The terms of units of one term, by hash.
     private var terms: [UInt64: [Int]] = [:]
-    /// The bits of these hashes. Most terms of a text have none of them.
+    /// The bits of these hashes. Most terms of a string have none of them.
     private var termBits: UInt64 = 0
     /// The phrases of several terms.
     private var phrases: [(unit: Int, terms: [UInt64])] = []
@@ -28,7 +28,7 @@ struct TextScorer {
         }
     }
 
-    /// Returns the score of a text.
+    /// Returns the score of a string.
     mutating func score(_ text: UnsafeBufferPointer<UInt8>) -> Double {
         document.make(text: text, stemmer: stemmer)
         var counts = Array(repeating: 0, count: units.count)

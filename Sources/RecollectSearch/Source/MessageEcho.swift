@@ -13,7 +13,7 @@ package struct MessageEcho {
     /// The maximum length of a short question, in bytes.
     private static let maxQuestionLength = 120
 
-    /// Creates the value for a message with a text, or none if it is not one part of prose.
+    /// Creates the value for a message with text, or none if it is not one part of prose.
     package init(isQuotation: Bool, text: UnsafeRawBufferPointer) {
         self.isQuotation = isQuotation
         let isQuestion = text.count <= Self.maxQuestionLength && ParsedQuery.isQuestion(text)

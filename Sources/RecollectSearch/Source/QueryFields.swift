@@ -65,7 +65,7 @@ package enum QueryFields {
         }
     }
 
-    /// Returns the pieces of a text: those between white space, and the white space. White space between quotation
+    /// Returns the pieces of a string: those between white space, and the white space. White space between quotation
     /// marks does not separate. Of an odd number of marks, the last one is ignored.
     private static func pieces(of text: String) -> [Substring] {
         var pieces: [Substring] = []

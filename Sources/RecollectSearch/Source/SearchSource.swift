@@ -10,7 +10,7 @@ package protocol SearchSource: AnyObject {
     func bounds() throws -> ClosedRange<SequenceNumber>
     /// Returns the number of the session with an ID.
     func session(_ sessionId: String) throws -> SessionRowID?
-    /// Returns the first two IDs, in order, of listed sessions that begin with a text. Branches are left out.
+    /// Returns the first two IDs, in order, of listed sessions that begin with a string. Branches are left out.
     func sessionIDs(beginningWith text: String) throws -> [String]
     /// Whether an agent has messages.
     func hasAgent(_ agentId: String) throws -> Bool

@@ -9,7 +9,7 @@ package enum MessageText {
     static let maxToolStringLength = 64 << 10
     static let longest = 1 << 20
 
-    /// Calls `body` with the searched text of a message with a text, or else with parts in JSON. Strings are separated by
+    /// Calls `body` with the searched text of a message with text, or else with parts in JSON. Strings are separated by
     /// line breaks, and the bytes are valid only during the call. Unreadable parts have no text.
     package static func withBytes<Result>(
         text: UnsafeRawBufferPointer?, parts: UnsafeRawBufferPointer,

@@ -1,4 +1,4 @@
-/// A term of a text: its folded bytes, valid only during the call, and its source range.
+/// A term of a string: its folded bytes, valid only during the call, and its source range.
 package struct SearchTerm {
     /// The folded UTF-8, at most `Tokenizer.maxTermLength` bytes: letters, digits, marks and emoji, never a
     /// separator.
@@ -7,7 +7,7 @@ package struct SearchTerm {
     package let source: Range<Int>
 }
 
-/// A reader of a text's terms in order.
+/// A reader of a string's terms in order.
 package protocol SearchTermReader {
     /// Reads a word between two separators, folded as a whole.
     mutating func word(_ term: SearchTerm)

@@ -1,4 +1,4 @@
-/// The splitting of a text into search terms.
+/// The splitting of a string into search terms.
 ///
 /// Words are runs of letters, digits and marks, folded (`CharacterFolding`), so case, accents, width and ligatures do
 /// not matter. The humps of a camel-case identifier are its parts. Snake case, kebab case, dots and slashes separate
@@ -28,7 +28,7 @@ package enum Tokenizer {
     }
 }
 
-/// One pass over a text.
+/// One pass over a string.
 private struct Scan {
     let text: UnsafeBufferPointer<UInt8>
     var word: WordBuilder

@@ -66,11 +66,11 @@ struct CrashLedger: Sendable {
 
     private mutating func take(_ note: CrashNote, at index: Int, _ numbers: inout [String: Int]) {
         switch note {
-        case .holds(let list, let entries):
+        case .existing(let list, let entries):
             changes.append(
                 Change(list: list, adding: entries, removing: [], words: [], began: -1, ended: -1))
             add(changes.count - 1)
-        case .mayLose(let list, let entries):
+        case .allowedLoss(let list, let entries):
             for entry in entries { lives[list]?[entry]?.mayBeLost = true }
         case .began(let name, let list, let adding, let removing, let words):
             numbers[name] = changes.count

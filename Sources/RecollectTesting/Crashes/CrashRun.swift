@@ -30,13 +30,13 @@ public final class CrashRun: Sendable {
     }
 
     /// Declares entries saved by `CrashScenario.prepare`, in this order, before the recording.
-    public func holds(_ entries: [String], in list: String) {
-        recorder.note(.holds(list: list, entries: entries))
+    public func declareExisting(_ entries: [String], in list: String) {
+        recorder.note(.existing(list: list, entries: entries))
     }
 
     /// Declares entries on intentionally damaged places. They may be lost, but the store must report it.
-    public func mayLose(_ entries: [String], in list: String) {
-        recorder.note(.mayLose(list: list, entries: entries))
+    public func allowLoss(of entries: [String], in list: String) {
+        recorder.note(.allowedLoss(list: list, entries: entries))
     }
 
     /// Performs a change of the store.

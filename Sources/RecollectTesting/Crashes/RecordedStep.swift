@@ -55,17 +55,17 @@ extension RecordedStep: CustomStringConvertible {
 /// An announcement of the workload, between its operations.
 enum CrashNote: Codable, Sendable, CustomStringConvertible {
     /// The store had these entries at the start of the run.
-    case holds(list: String, entries: [String])
+    case existing(list: String, entries: [String])
     /// These entries may be lost, by earlier damage.
-    case mayLose(list: String, entries: [String])
+    case allowedLoss(list: String, entries: [String])
     case began(change: String, list: String, adding: [String], removing: [String], words: [String])
     case ended(change: String)
     case signal(String)
 
     var description: String {
         switch self {
-        case .holds(let list, let entries): "\(entries.count) entries are in \(list)"
-        case .mayLose(let list, let entries): "\(entries.count) entries of \(list) are on damaged pages"
+        case .existing(let list, let entries): "\(entries.count) entries are in \(list)"
+        case .allowedLoss(let list, let entries): "\(entries.count) entries of \(list) are on damaged pages"
         case .began(_, let list, let adding, let removing, _):
             "start of a change of \(list): +\(adding.count) −\(removing.count)"
         case .ended: "acknowledgment"

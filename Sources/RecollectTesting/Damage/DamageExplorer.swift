@@ -115,13 +115,13 @@ public struct DamageExplorer: Sendable {
     private func judge(
         _ damage: Damage, _ scenario: DamageScenario, _ image: CrashImage, _ expected: CrashedStore
     ) async -> (lost: Int, allowed: Int, faults: [String]) {
-        let mayLose = Self.beginsWithOne(of: damage.regions)
+        let mayBeLost = Self.beginsWithOne(of: damage.regions)
         // In a pair, one of the regions may have no checksum. Each of its entries may be read as another entry.
         let mayChange = Self.beginsWithOne(of: damage.regions.filter(\.mayChange))
         let first: CrashedStore
         do { first = try await scenario.reopen(image) } catch {
             let all = expected.lists.values.flatMap { $0 }
-            return (all.count, all.filter(mayLose).count, ["opening: \(error)"])
+            return (all.count, all.filter(mayBeLost).count, ["opening: \(error)"])
         }
         var faults: [String] = []
         var lost: [String] = []
@@ -130,29 +130,29 @@ public struct DamageExplorer: Sendable {
             let (before, after) = (expected.lists[list] ?? [], first.lists[list] ?? [])
             let there = Set(after)
             lost += before.filter { !there.contains($0) }
-            changed += there.subtracting(before).filter { mayChange($0) || !mayLose($0) }.count
+            changed += there.subtracting(before).filter { mayChange($0) || !mayBeLost($0) }.count
             if there.count < after.count { faults.append("duplicate: \(after.count - there.count) entries of \(list)") }
             if before.filter(there.contains) != after.filter(Set(before).contains) {
                 faults.append("order: \(list): entries are out of order")
             }
         }
-        let tooMuch = lost.filter { !mayLose($0) }
+        let tooMuch = lost.filter { !mayBeLost($0) }
         if !tooMuch.isEmpty { faults.append("lost: \(tooMuch.count) entries outside the damaged regions") }
         if changed > lost.filter(mayChange).count { faults.append("unexpected: \(changed) entries were never saved") }
         if lost.count > changed, !first.reportsLoss, first.problems.isEmpty {
             faults.append("unreported: \(lost.count) entries are lost without a report")
         }
         do {
-            let fault = try await reopeningFault(scenario, image, first, mayLose)
+            let fault = try await reopeningFault(scenario, image, first, mayBeLost)
             faults += fault.map { ["reopening: " + $0] } ?? []
         } catch {
             faults.append("reopening: \(error)")
         }
-        return (lost.count, lost.filter(mayLose).count, faults)
+        return (lost.count, lost.filter(mayBeLost).count, faults)
     }
 
     private static func beginsWithOne(of regions: [DamagedRegion]) -> (String) -> Bool {
-        let beginnings = Set(regions.flatMap(\.mayLose))
+        let beginnings = Set(regions.flatMap(\.allowedLosses))
         return { entry in beginnings.contains { entry.hasPrefix($0) } }
     }
 
@@ -162,13 +162,13 @@ public struct DamageExplorer: Sendable {
     /// other damage. So the second opening may lack entries on damaged regions if it reports a loss. The third must
     /// show the same as the second.
     private func reopeningFault(
-        _ scenario: DamageScenario, _ image: CrashImage, _ first: CrashedStore, _ mayLose: (String) -> Bool
+        _ scenario: DamageScenario, _ image: CrashImage, _ first: CrashedStore, _ mayBeLost: (String) -> Bool
     ) async throws -> String? {
         let second = try await scenario.reopen(image)
         if second.lists == first.lists { return nil }
         for list in Set(first.lists.keys).union(second.lists.keys) {
             let kept = Set(second.lists[list] ?? [])
-            let expected = (first.lists[list] ?? []).filter { kept.contains($0) || !mayLose($0) }
+            let expected = (first.lists[list] ?? []).filter { kept.contains($0) || !mayBeLost($0) }
             guard second.lists[list] ?? [] == expected else { return "the store has different entries after reopening" }
         }
         guard second.reportsLoss || first.reportsLoss else {

@@ -40,20 +40,20 @@ public struct DamagedRegion: Sendable {
     /// The name of the kind of region. Regions with the same name share a line of the report.
     public var name: String
     /// Prefixes of the entries to be lost or changed with the region.
-    public var mayLose: [String]
+    public var allowedLosses: [String]
     /// Whether these entries may be read as other entries, without a report: a store without checksums cannot
     /// detect it.
     public var mayChange: Bool
 
     /// Creates a region.
     public init(
-        file: String, offset: Int, count: Int, name: String, mayLose: [String] = [], mayChange: Bool = false
+        file: String, offset: Int, count: Int, name: String, allowedLosses: [String] = [], mayChange: Bool = false
     ) {
         self.file = file
         self.offset = offset
         self.count = count
         self.name = name
-        self.mayLose = mayLose
+        self.allowedLosses = allowedLosses
         self.mayChange = mayChange
     }
 }

@@ -11,26 +11,26 @@ struct TranscriptFiles {
 
     private(set) var files: [TranscriptFile] = []
     private(set) var unreadable: [ImportReport.Unreadable] = []
-    private let kinds: [any TranscriptKind]
+    private let formats: [any TranscriptFormat]
     private var known: Set<String> = []
     /// The folders without JSON Lines files in the given folder.
     private var otherFolders: [String] = []
     /// Whether a file was left out for the limit. Only the first is reported.
     private var isOverLimit = false
 
-    private init(kinds: [any TranscriptKind]) {
-        self.kinds = kinds
+    private init(formats: [any TranscriptFormat]) {
+        self.formats = formats
     }
 
     /// Finds the files of all paths, each once.
     ///
     /// Files are in the order of their paths, a session's own file before those of its sub-agents. Paths of one of
-    /// the `kinds` give their transcripts. A folder with JSON Lines files is never read as one of the kinds.
+    /// the `formats` give their transcripts. A folder with JSON Lines files is never read as one of these formats.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `unreadable` or `invalidArgument` for a given path that cannot be
     ///   imported.
-    static func find(in paths: [String], kinds: [any TranscriptKind]) throws -> TranscriptFiles {
-        var found = TranscriptFiles(kinds: kinds)
+    static func find(in paths: [String], formats: [any TranscriptFormat]) throws -> TranscriptFiles {
+        var found = TranscriptFiles(formats: formats)
         for path in paths {
             try found.add(named: path)
         }
@@ -49,14 +49,14 @@ struct TranscriptFiles {
         case .folder:
             otherFolders = []
             if try add(contentsOf: path, depth: 0) > 0 {
-                reportKinds(in: [path] + otherFolders)
-            } else if try !add(kindAt: path) {
-                let others = kinds.map { ", nor \($0.name)" }.joined()
+                reportFormats(in: [path] + otherFolders)
+            } else if try !add(formatAt: path) {
+                let others = formats.map { ", nor \($0.name)" }.joined()
                 throw RecollectError(.notFound, "\(path) contains no transcripts (.jsonl files)\(others)")
             }
         case .file(let byteCount):
-            if try add(kindAt: path) { return }
-            _ = try TranscriptFormat.required(path: path)
+            if try add(formatAt: path) { return }
+            _ = try JSONLinesFormat.required(path: path)
             append(path, byteCount)
             let subagents = String(path.dropLast(".jsonl".count)) + "/subagents"
             if path.hasSuffix(".jsonl"), case .folder = Self.kind(of: subagents) {
@@ -108,25 +108,25 @@ struct TranscriptFiles {
         return count
     }
 
-    /// Reports the folders of a kind beside JSON Lines files.
-    private mutating func reportKinds(in folders: [String]) {
+    /// Reports the folders of another format beside JSON Lines files.
+    private mutating func reportFormats(in folders: [String]) {
         for folder in folders {
-            for kind in kinds {
+            for format in formats {
                 do {
-                    guard try !kind.transcripts(at: folder).isEmpty else { continue }
+                    guard try !format.transcripts(at: folder).isEmpty else { continue }
                     report(
-                        folder, "contains \(kind.name), not imported together with transcripts; import it separately")
+                        folder, "contains \(format.name), not imported together with transcripts; import it separately")
                 } catch {
-                    report(folder, "cannot be searched for \(kind.name): \(error)")
+                    report(folder, "cannot be searched for \(format.name): \(error)")
                 }
             }
         }
     }
 
-    /// Adds the transcripts at a path with the first kind to recognize it. Returns `false` if none does.
-    private mutating func add(kindAt path: String) throws -> Bool {
-        for kind in kinds {
-            let found = try kind.transcripts(at: path)
+    /// Adds the transcripts at a path with the first format to recognize it. Returns `false` if none does.
+    private mutating func add(formatAt path: String) throws -> Bool {
+        for format in formats {
+            let found = try format.transcripts(at: path)
             found.forEach { append($0) }
             if !found.isEmpty { return true }
         }

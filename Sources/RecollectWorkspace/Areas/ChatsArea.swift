@@ -53,7 +53,7 @@ public struct ChatsArea: Sendable {
     /// message missing for any other reason, as in a lost history or in one restored from a backup, is appended again. After a
     /// migration to another history, synchronize before messages are deleted there: their deletions are unknown before.
     /// Messages deleted by a user on another device are returned (`PublishedChat.deletedElsewhere`), but not deleted from the
-    /// history, because anyone may have written the file. Those with a text unknown there, moved into a branch or expired stay
+    /// history, because anyone may have written the file. Those with text unknown there, moved into a branch or expired stay
     /// in this history alone, with their later edits. To a session discarded, or deleted during the call, the file's changes
     /// are not saved: they would restore it.
     ///
@@ -342,7 +342,7 @@ public struct PublishedChat: Sendable {
     /// The messages with different contents in the file and in the history, as in the file.
     public let edited: [AgentMessage]
     /// The messages of the history deleted by a user on another device, as they were at the beginning of the synchronization, in
-    /// the byte order of their IDs. Not among them are messages with a text that the user did not have, and messages moved into
+    /// the byte order of their IDs. Not among them are messages with text that the user did not have, and messages moved into
     /// a branch or to another session there, or expired: these stay in this history.
     ///
     /// `HistoryStore.delete(_:in:)` deletes them, except those edited since. Call it before the next synchronization: by then, a

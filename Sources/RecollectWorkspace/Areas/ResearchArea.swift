@@ -49,7 +49,7 @@ public struct ResearchArea: Sendable {
     }
 
     /// Saves the full text of the book, once.
-    /// - Throws: `conflict` if another text is in place; as `SharedWorkspace.write(_:to:replacing:by:)`.
+    /// - Throws: `conflict` if different text is in place; as `SharedWorkspace.write(_:to:replacing:by:)`.
     @discardableResult
     public func setFullText(_ text: String, by author: WorkspaceAuthor = .user) async throws -> WorkspaceFile {
         try await writeOnce(text, to: fullTextPath, by: author)

@@ -81,7 +81,7 @@ extension SynchronizedChat {
             }
             if last?.unpublished.contains(id) == true { unpublished.insert(id) }
             if last?.edited.contains(id) == true { edited.insert(id) }
-            // A state about to be saved may never have been in the history, so its replacement may be another text. Without a
+            // A state about to be saved may never have been in the history, so its replacement may be different text. Without a
             // change in the feed, it was never saved.
             let isUnchanged = content == published[id]?.content && !feed.rewritten.contains(id)
             let pending = isUnchanged ? nil : pendings[id]
@@ -102,7 +102,7 @@ extension SynchronizedChat {
             let isByUser = feed.isByUser(deletionOf: old)
             if deletions[id] == nil || isByUser { deletedHere.insert(id) }
             deletions[id, default: .init(restores: 0)].join(.init(restores: old.revision.restores))
-            // A message about to be saved may never have been in the history: its deletion may concern another text.
+            // A message about to be saved may never have been in the history: its deletion may concern different text.
             guard published[id] != nil else { continue }
             replaced[id, default: []].formUnion(old.revision.states)
             if isByUser {

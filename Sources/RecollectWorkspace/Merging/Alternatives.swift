@@ -2,7 +2,7 @@ import Foundation
 
 /// The alternatives at one position in a version of a day: one text, or several from an unresolved conflict.
 struct Alternatives: Equatable {
-    /// A text, and its layout for use without other alternatives. Of two equivalent texts, the greater one is
+    /// A string, and its layout for use without other alternatives. Of two equivalent texts, the greater one is
     /// kept.
     private struct Alternative: Comparable {
         let text: ByteText

@@ -1,4 +1,4 @@
-/// A text compared and ordered by its bytes. Swift's strings ignore Unicode normalization.
+/// A string compared and ordered by its bytes. Swift's strings ignore Unicode normalization.
 struct ByteText: Hashable, Comparable {
     let bytes: [UInt8]
 

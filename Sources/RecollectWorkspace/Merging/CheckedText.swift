@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// A text for `MergeCheck`, with its lines as numbers. Equal lines of all texts have the same number.
+/// A string for `MergeCheck`, with its lines as numbers. Equal lines of all texts have the same number.
 struct CheckedText {
     /// The lines, without blank lines and the marks of conflict blocks.
     let lines: [Int]
@@ -13,7 +13,7 @@ struct CheckedText {
     /// The position of each line that occurs once; `nil` for other lines.
     let positions: [Int?]
 
-    /// Creates a text.
+    /// Creates a string.
     /// - Parameter count: The number of different lines in all texts.
     init(_ lines: Lines, of count: Int) {
         self.lines = lines.numbers
@@ -27,7 +27,7 @@ struct CheckedText {
         self.positions = positions
     }
 
-    /// The numbers of a text's lines.
+    /// The numbers of a string's lines.
     struct Lines: Sendable {
         let numbers: [Int]
         let haveBlocks: Bool

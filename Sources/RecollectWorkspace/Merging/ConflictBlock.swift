@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// A conflict block: a part of a text with the different texts of two devices. It is labeled for readers, and can be
+/// A conflict block: a part of a file with the different texts of two devices. It is labeled for readers, and can be
 /// read back as its alternatives.
 ///
 /// ```markdown
@@ -87,7 +87,7 @@ struct ConflictBlock: Hashable {
 // MARK: - In a day of the journal
 
 extension ConflictBlock {
-    /// Creates a block from a text; `nil` if the text is not exactly one block.
+    /// Creates a block from a string; `nil` if the text is not exactly one block.
     init?(whole text: ByteText) {
         guard text.bytes.starts(with: Self.beginning.utf8) else { return nil }
         let lines = text.text.lines
@@ -98,7 +98,7 @@ extension ConflictBlock {
     /// Returns the text of a block with alternatives.
     static func text(of alternatives: Set<String>) -> String { ConflictBlock(alternatives: alternatives).text }
 
-    /// Returns the alternatives of a text if it is a single block; otherwise the text itself.
+    /// Returns the alternatives of a string if it is a single block; otherwise the text itself.
     static func alternatives(in text: String) -> Set<String> {
         ConflictBlock(whole: ByteText(text))?.alternatives ?? [text]
     }

@@ -41,7 +41,7 @@ struct FrontMatter {
         self.rest = rest
     }
 
-    /// Creates front matter from a text. Without front matter, the whole text counts as the text below.
+    /// Creates front matter from a string. Without front matter, the whole text counts as the text below.
     init(_ text: String) {
         // A shortcut: most texts have no front matter, and some are long.
         let isPossible = text.utf8.starts(with: Self.fence.utf8) || text.utf8.starts(with: Self.byteOrderMark.utf8)

@@ -167,7 +167,7 @@ extension JournalVersion {
             self.day = day
         }
 
-        /// Returns the entry with this text, the heading first; `nil` for another text.
+        /// Returns the entry with this text, the heading first; `nil` for different text.
         mutating func entry(_ text: ByteText) -> ReadEntry? {
             if let known = entries[text] { return known }
             let lines = text.lines

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// A text, and the same text in composed form.
+/// A string, and the same text in composed form.
 struct SpelledText {
     let text: String
     let composed: String
@@ -91,7 +91,7 @@ struct LineSpelling {
         }
     }
 
-    /// Returns a text with the spellings of the versions. Its lines must be composed and end with a line feed.
+    /// Returns a string with the spellings of the versions. Its lines must be composed and end with a line feed.
     func spelled(_ text: String) -> String {
         if spellings.isEmpty, lineEnd == "\n" { return text }
         var numbers: [ByteString: Int] = [:]
@@ -107,7 +107,7 @@ struct LineSpelling {
 }
 
 extension String {
-    /// The line end: CR LF if no line feed stands alone; `nil` for a text of one line.
+    /// The line end: CR LF if no line feed stands alone; `nil` for a string of one line.
     var lineEnd: String? {
         var previous: UInt8 = 0
         var hasLineEnd = false

@@ -1,10 +1,10 @@
 import Foundation
 import RecollectCore
 
-/// A text for merging: a tree of sections by heading, each with its lines. Sections with the same heading and the
+/// A string for merging: a tree of sections by heading, each with its lines. Sections with the same heading and the
 /// same parent are one section.
 struct MarkdownSection: Hashable {
-    /// The Markdown constructs recognized in a text.
+    /// The Markdown constructs recognized in a string.
     enum Syntax {
         /// Headings, lists, fenced code blocks.
         case markdown
@@ -86,13 +86,13 @@ struct MarkdownSection: Hashable {
 // MARK: - Reading
 
 extension MarkdownSection {
-    /// Creates a section from a text.
+    /// Creates a section from a string.
     init(_ text: String, as syntax: Syntax) {
         self = Self.read(text.composed, as: syntax).section
     }
 
-    /// Reads a text. Also returns whether a heading repeats in one section of the text or of an alternative.
-    /// - Parameter text: A text in composed form, so that `==` compares bytes. Otherwise two spellings of a letter are
+    /// Reads a string. Also returns whether a heading repeats in one section of the text or of an alternative.
+    /// - Parameter text: A string in composed form, so that `==` compares bytes. Otherwise two spellings of a letter are
     ///   equal in a set and different in a file.
     static func read(_ text: String, as syntax: Syntax) -> (section: MarkdownSection, hasRepeatedHeadings: Bool) {
         var reader = Reader(lines: text.lines[...], syntax: syntax)
@@ -151,7 +151,7 @@ extension MarkdownSection {
             return section
         }
 
-        /// Returns the number of blank lines before a text, and resets it. An indented text has at least one.
+        /// Returns the number of blank lines before a string, and resets it. An indented text has at least one.
         /// Otherwise a merge could put it right below an item and make it part of the item.
         private mutating func takeSpacing(before text: String = "") -> Int {
             defer { spacing = 0 }

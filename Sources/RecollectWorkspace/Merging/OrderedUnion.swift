@@ -88,7 +88,7 @@ enum OrderedUnion {
         return sorted.count == numbers.count ? sorted : nil
     }
 
-    /// A text, and the number of its earlier occurrences.
+    /// A string, and the number of its earlier occurrences.
     private struct Occurrence: Hashable {
         let text: String
         let number: Int

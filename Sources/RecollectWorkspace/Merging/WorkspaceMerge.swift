@@ -145,7 +145,7 @@ package enum WorkspaceMerge {
 }
 
 extension String {
-    /// Creates a text from valid UTF-8 bytes; `nil` for other bytes. (`String(validating:as:)` needs iOS 18.)
+    /// Creates a string from valid UTF-8 bytes; `nil` for other bytes. (`String(validating:as:)` needs iOS 18.)
     init?(validUTF8 bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.utf8.elementsEqual(bytes) else { return nil }

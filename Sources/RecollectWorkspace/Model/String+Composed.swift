@@ -42,7 +42,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether composition never joins the scalar with an earlier one, so that a text can be composed in two parts.
+    /// Whether composition never joins the scalar with an earlier one, so that a string can be composed in two parts.
     /// (UAX #15: only marks, vowels and final consonants of Hangul, and vowel signs of Kirat Rai are joined.)
     fileprivate var neverComposesWithPrevious: Bool {
         switch properties.generalCategory {

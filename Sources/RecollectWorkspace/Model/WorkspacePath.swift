@@ -91,7 +91,7 @@ public struct WorkspacePath: Hashable, Sendable {
         return caseFolded.composed
     }
 
-    /// Returns a text for messages: on one line, and of limited length.
+    /// Returns a string for messages: on one line, and of limited length.
     private static func shown(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(80)
         return start.reduce(into: "'") { $0 += $1.escaped(asASCII: false) } + (start.count < 80 ? "'" : "…'")

@@ -1,6 +1,6 @@
 /// A name for credentials before a `:` or `=`: `password`, `API_KEY`, `"clientSecret"`, `API key`.
 ///
-/// Matched backwards from the operator and without copying, because this runs for every operator of a text.
+/// Matched backwards from the operator and without copying, because this runs for every operator of a string.
 struct CredentialName {
     enum Kind {
         /// A header with credentials.

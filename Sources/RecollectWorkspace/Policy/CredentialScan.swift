@@ -1,4 +1,4 @@
-/// A search of a text for credentials, in one pass, with bounded work at each candidate.
+/// A search of a string for credentials, in one pass, with bounded work at each candidate.
 ///
 /// The bytes must outlive the value.
 struct CredentialScan {

@@ -24,7 +24,7 @@ package enum CredentialShape {
         }
     }
 
-    /// Returns the first credential in a text; `nil` if there is none.
+    /// Returns the first credential in a string; `nil` if there is none.
     ///
     /// Blocks, for a time linear in the length of the text.
     package static func found(in text: String) -> Kind? {
@@ -36,7 +36,7 @@ package enum CredentialShape {
         }
     }
 
-    /// Throws if a text has a credential on a line missing in the replaced text. Credentials already in a file do
+    /// Throws if a string has a credential on a line missing in the replaced text. Credentials already in a file do
     /// not prevent other changes.
     /// - Throws: `credential`, with the kind, the line and a safer place.
     static func refuse(_ text: String, replacing old: String = "", at path: WorkspacePath) throws {
@@ -44,7 +44,7 @@ package enum CredentialShape {
         throw RecollectError(.credential, "\(path.names.joined(separator: "/")) was not written: \(kind.reason)")
     }
 
-    /// Returns a text with the lines of another text emptied, so that the remaining lines keep their numbers.
+    /// Returns a string with the lines of another string emptied, so that the remaining lines keep their numbers.
     private static func emptying(_ text: String, of old: String) -> String {
         func lines(_ text: String) -> [Substring.UTF8View] {
             text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { $0 }

@@ -25,7 +25,7 @@ extension FolderProvider {
         in path: WorkspacePath, includingRecent: Bool, isArchived: (ContentHash) throws -> Bool
     ) throws -> LeftoverReport {
         var report = LeftoverReport()
-        try explaining("read", self.path(of: path)) {
+        try withFileErrors("read", self.path(of: path)) {
             guard let folder = try folder(at: path), try folder.names().contains(where: TemporaryName.isOne) else {
                 return
             }

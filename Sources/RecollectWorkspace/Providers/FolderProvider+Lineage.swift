@@ -10,7 +10,7 @@ extension FolderProvider {
     /// requested if the system can download files.
     /// - Throws: `unavailable`, and disk errors.
     public func lineageFiles() throws -> [LineageFile] {
-        try explaining("read", rootURL.path) {
+        try withFileErrors("read", rootURL.path) {
             let root = try openRoot()
             var files: [LineageFile] = []
             for name in try root.names().sorted() where name.hasPrefix(LineageFile.folderName) {
@@ -33,7 +33,7 @@ extension FolderProvider {
     /// Returns a file in the lineage folder itself; `nil` if it is missing, too large, or not on this device.
     /// - Throws: `unavailable`, and disk errors.
     public func lineageFile(named name: String) throws -> LineageFile? {
-        try explaining("read", rootURL.path) {
+        try withFileErrors("read", rootURL.path) {
             let root = try openRoot()
             guard let folder = try nilIfMissing({ try root.folder(LineageFile.folderName) }),
                 let bytes = try read(name, in: folder)
@@ -63,7 +63,7 @@ extension FolderProvider {
     /// - Throws: `unavailable`; `foreignStore` if the folder's name is taken by something other than a folder; and
     ///   disk errors.
     public func writeLineageFile(named name: String, _ bytes: [UInt8]?) throws {
-        try explaining("write", rootURL.path + "/" + LineageFile.folderName) {
+        try withFileErrors("write", rootURL.path + "/" + LineageFile.folderName) {
             let root = try openRoot()
             try root.makeFolder(LineageFile.folderName)
             let folder = try root.folder(LineageFile.folderName)

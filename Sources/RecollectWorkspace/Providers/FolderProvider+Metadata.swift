@@ -16,7 +16,7 @@ extension FolderProvider {
     /// cannot be copied is left out.
     /// - Throws: `notFound`, `notLocal`, and disk errors.
     public func saveMetadata(of path: WorkspacePath, to url: URL) throws {
-        try explaining("read", self.path(of: path)) {
+        try withFileErrors("read", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent),
                 let file = try FoundFile(path, in: folder)?.open()
             else { throw notFound(path) }
@@ -40,7 +40,7 @@ extension FolderProvider {
     public func applyMetadata(
         from url: URL, to path: WorkspacePath, holding expected: ContentHash, setsModificationDate: Bool
     ) throws {
-        try explaining("change", self.path(of: path)) {
+        try withFileErrors("change", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent),
                 let file = try FoundFile(path, in: folder)?.open(),
                 let copy = try nilIfMissing({

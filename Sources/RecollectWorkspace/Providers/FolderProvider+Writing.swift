@@ -25,7 +25,7 @@ extension FolderProvider {
     ///   moved away during the write; `notLocal`; `foreignStore`; `unavailable`; `busy` if another Recollect
     ///   writer hangs; and disk errors (`diskFull`, `readOnly`, `permissionDenied`).
     public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
-        try explaining("write", self.path(of: path)) {
+        try withFileErrors("write", self.path(of: path)) {
             guard let parent = path.parent else {
                 throw RecollectError(.invalidArgument, "the workspace folder is not a file; specify a file in it")
             }
@@ -82,7 +82,7 @@ extension FolderProvider {
     /// Removes a file with an expected content. Its folder stays, even if it is empty.
     /// - Throws: `ContentMismatchError`, `notLocal`, and the errors of `write`.
     public func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
-        try explaining("remove", self.path(of: path)) {
+        try withFileErrors("remove", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent) else {
                 throw ContentMismatchError(current: nil)
             }
@@ -122,7 +122,7 @@ extension FolderProvider {
     /// - Returns: Whether the folder was removed.
     @discardableResult
     public func removeFolder(_ path: WorkspacePath) throws -> Bool {
-        try explaining("remove", self.path(of: path)) {
+        try withFileErrors("remove", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent),
                 let name = try FoundFile.name(path.name, in: folder), try folder.entry(name)?.kind == .folder,
                 let emptied = try nilIfMissing({ try folder.folder(name) })

@@ -47,7 +47,7 @@ public final class FolderProvider: WorkspaceProvider {
         }
         rootURL = url.absoluteURL.standardizedFileURL
         let path = rootURL.path
-        root = try explaining("open", path) { try OpenFolder.make(path: path) }
+        root = try withFileErrors("open", path) { try OpenFolder.make(path: path) }
         watcher = FolderWatcher(path: path)
         self.now = now
         self.beforeExchange = beforeExchange
@@ -57,7 +57,7 @@ public final class FolderProvider: WorkspaceProvider {
     /// whatever the form on disk.
     /// - Throws: `notFound`, `unavailable`, `foreignStore` for a file or a link.
     public func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
-        try explaining("list", path(of: folder)) {
+        try withFileErrors("list", path(of: folder)) {
             guard let opened = try self.folder(at: folder) else { throw notFound(folder) }
             return try Listing(opened, at: folder).items()
         }
@@ -67,7 +67,7 @@ public final class FolderProvider: WorkspaceProvider {
     /// repaired.
     /// - Throws: `notFound`, `unavailable`, `foreignStore` for a file or a link.
     public func unlistedNames(in folder: WorkspacePath) throws -> [String] {
-        try explaining("list", path(of: folder)) {
+        try withFileErrors("list", path(of: folder)) {
             guard let opened = try self.folder(at: folder) else { throw notFound(folder) }
             return try Listing(opened, at: folder).unlistedNames()
         }
@@ -76,7 +76,7 @@ public final class FolderProvider: WorkspaceProvider {
     /// Returns a file or folder; `nil` if there is none, and for links and devices.
     /// - Throws: `unavailable`, `foreignStore` if a parent folder is a file or a link.
     public func item(at path: WorkspacePath) throws -> WorkspaceItem? {
-        try explaining("read", self.path(of: path)) {
+        try withFileErrors("read", self.path(of: path)) {
             guard let parent = path.parent else {
                 _ = try openRoot()
                 return WorkspaceItem(path: .root, isFolder: true)
@@ -90,7 +90,7 @@ public final class FolderProvider: WorkspaceProvider {
     /// path itself.
     /// - Throws: `unavailable`.
     public func canonicalPath(of path: WorkspacePath) throws -> WorkspacePath {
-        try explaining("read", self.path(of: path)) {
+        try withFileErrors("read", self.path(of: path)) {
             var folder: OpenFolder? = try openRoot()
             var names: [String] = []
             for name in path.names {
@@ -111,7 +111,7 @@ public final class FolderProvider: WorkspaceProvider {
     /// be incomplete.
     /// - Throws: `notFound`, `notLocal`, `tooLarge` above `limit` bytes, `unavailable`, `foreignStore`.
     public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
-        try explaining("read", self.path(of: path)) {
+        try withFileErrors("read", self.path(of: path)) {
             guard let parent = path.parent else { throw notFound(path) }
             guard let folder = try folder(at: parent),
                 let bytes = try FoundFile(path, in: folder)?.read(limit: limit)
@@ -132,7 +132,7 @@ public final class FolderProvider: WorkspaceProvider {
     /// beside NFC).
     /// - Throws: `unavailable`, and disk errors.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
-        try explaining("read", self.path(of: path)) {
+        try withFileErrors("read", self.path(of: path)) {
             guard let parent = path.parent, !path.name.isASCII,
                 let folder = try folder(at: parent)
             else { return [] }
@@ -146,10 +146,10 @@ public final class FolderProvider: WorkspaceProvider {
     /// - Throws: `ContentMismatchError` for a changed version. This version and the following ones stay.
     public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
         guard let parent = path.parent,
-            let folder = try explaining("open", self.path(of: path), { try folder(at: parent) })
+            let folder = try withFileErrors("open", self.path(of: path), { try folder(at: parent) })
         else { return }
         for version in versions {
-            try explaining("remove", folder.path(of: version.id)) {
+            try withFileErrors("remove", folder.path(of: version.id)) {
                 guard
                     try FoundFile.otherForms(of: path, in: folder).contains(where: { $0.hasSameBytes(as: version.id) })
                 else { return }

@@ -59,7 +59,7 @@ struct MemoryPath {
         text.utf8.split(separator: slash).map { String(decoding: $0, as: UTF8.self) }.filter { $0 != "." }
     }
 
-    /// Whether a text names another folder, by itself or in another spelling.
+    /// Whether a string names another folder, by itself or in another spelling.
     private static func escapes(_ text: String, _ names: [String]) -> Bool {
         if text.utf8.contains(UInt8(ascii: "\\")) { return true }
         let plain = plain(text)
@@ -71,7 +71,7 @@ struct MemoryPath {
             || Self.names(of: plain).count != names.count
     }
 
-    /// Returns a text without percent escapes, compatibility characters and letters similar to slashes.
+    /// Returns a string without percent escapes, compatibility characters and letters similar to slashes.
     private static func plain(_ text: String) -> String {
         var plain = String(
             String.UnicodeScalarView(
@@ -90,7 +90,7 @@ struct MemoryPath {
         "\u{2044}": "/", "\u{2215}": "/", "\u{29F8}": "/", "\u{2216}": "\\", "\u{29F5}": "\\", "\u{29F9}": "\\",
     ]
 
-    /// Returns a text with its percent escapes decoded, once.
+    /// Returns a string with its percent escapes decoded, once.
     private static func decoded(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var decoded: [UInt8] = []

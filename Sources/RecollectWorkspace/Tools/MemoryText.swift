@@ -46,12 +46,12 @@ struct MemoryText {
 
     // MARK: Edits
 
-    /// Returns the first position of a text, at or after another position; `nil` if there is none.
+    /// Returns the first position of a string, at or after another position; `nil` if there is none.
     func position(of text: [UInt8], from start: Int = 0) -> Int? {
         positions(of: normalized(text), from: start, limit: 1).first
     }
 
-    /// Returns the numbers of the lines with a text, once for each occurrence, also for overlapping ones, up to a limit.
+    /// Returns the numbers of the lines with a string, once for each occurrence, also for overlapping ones, up to a limit.
     func lineNumbers(of text: [UInt8], limit: Int) -> [Int] {
         positions(of: normalized(text), from: 0, limit: limit).map { lineEnds(before: $0) + 1 }
     }
@@ -68,19 +68,19 @@ struct MemoryText {
         return found
     }
 
-    /// Returns whether a text occurs twice or more, without overlaps.
+    /// Returns whether a string occurs twice or more, without overlaps.
     func isRepeated(_ text: [UInt8]) -> Bool {
         position(of: text).map { position(of: text, from: $0 + max(1, normalized(text).count)) != nil } ?? false
     }
 
-    /// Returns the bytes with a text at a position replaced.
+    /// Returns the bytes with a string at a position replaced.
     func replacing(_ old: [UInt8], at position: Int, with new: [UInt8]) -> [UInt8] {
         let end = position + normalized(old).count
         let range = positions.map { $0[position]..<$0[end] } ?? position..<end
         return Array(bytes[..<range.lowerBound]) + withLineEnds(new) + Array(bytes[range.upperBound...])
     }
 
-    /// Returns the bytes with a text as new lines after the first `line` lines. The text and the last line get line
+    /// Returns the bytes with a string as new lines after the first `line` lines. The text and the last line get line
     /// ends if they have none.
     func inserting(_ text: [UInt8], after line: Int) -> [UInt8] {
         var start = 0
@@ -98,10 +98,10 @@ struct MemoryText {
         return bytes + lineEnd
     }
 
-    /// Returns a text with the line ends of `plain`.
+    /// Returns a string with the line ends of `plain`.
     private func normalized(_ text: [UInt8]) -> [UInt8] { positions == nil ? text : MemoryText(text).plain }
 
-    /// Returns a text with the line ends of the file.
+    /// Returns a string with the line ends of the file.
     private func withLineEnds(_ text: [UInt8]) -> [UInt8] {
         guard lineEnd != [Self.newline] else { return text }
         return Array(MemoryText(text).lines.joined(separator: lineEnd))

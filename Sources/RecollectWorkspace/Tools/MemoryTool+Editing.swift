@@ -99,6 +99,6 @@ extension MemoryTool {
         return (file.bytes, made.line)
     }
 
-    /// The maximum number of line numbers in the message about a text that is not unique.
+    /// The maximum number of line numbers in the message about a string that is not unique.
     private static let maxOccurrences = 1_000
 }

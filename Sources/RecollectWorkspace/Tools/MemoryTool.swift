@@ -129,7 +129,7 @@ public struct MemoryTool: Sendable {
         }
     }
 
-    /// Returns a text cut to the maximum size.
+    /// Returns a string cut to the maximum size.
     private func bounded(_ text: String) -> String {
         guard text.utf8.count > maxResultBytes else { return text }
         return text.prefix(bytes: maxResultBytes - 3) + "…"

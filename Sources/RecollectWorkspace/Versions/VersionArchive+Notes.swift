@@ -29,7 +29,7 @@ extension VersionArchive {
 
     /// Returns a chat in the history at its last synchronization; `nil` if there was none.
     func synchronizedChat(at path: WorkspacePath) throws -> [UInt8]? {
-        try explaining("read", self.path) {
+        try withFileErrors("read", self.path) {
             try nilIfMissing {
                 try OpenFolder(path: self.path).folder(Self.chatsFolder)
                     .file(Self.chatName(path), forWriting: false).readAll()
@@ -47,7 +47,7 @@ extension VersionArchive {
 
     /// Locks the synchronization of a chat against others, in this or another process; `nil` while another one is running.
     func lockSynchronization(of path: WorkspacePath) throws -> SynchronizationLock? {
-        try explaining("write", self.path) {
+        try withFileErrors("write", self.path) {
             let folder = try OpenFolder.make(path: self.path)
             try folder.makeFolder(Self.chatsFolder)
             let chats = try folder.folder(Self.chatsFolder)
@@ -85,7 +85,7 @@ extension VersionArchive {
 
     /// Removes the archived metadata of a file.
     func removeDetails(of path: WorkspacePath) throws {
-        try explaining("change", self.path) {
+        try withFileErrors("change", self.path) {
             _ = try nilIfMissing {
                 try OpenFolder(path: self.path).folder(Self.detailsFolder).remove(Self.detailsName(path))
             }

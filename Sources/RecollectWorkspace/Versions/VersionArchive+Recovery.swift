@@ -46,7 +46,7 @@ extension VersionArchive {
 
     /// Returns the URLs of the damaged logs set aside.
     func damagedLogs() throws -> [URL] {
-        try explaining("list", path) {
+        try withFileErrors("list", path) {
             let names = try nilIfMissing { try OpenFolder(path: path).names() } ?? []
             return names.filter { $0.hasPrefix(Self.damagedLogPrefix) }.sorted().map {
                 URL(fileURLWithPath: path + "/" + $0, isDirectory: false)

@@ -59,7 +59,7 @@ final class VersionArchive: Sendable {
     /// Returns the bytes of content; `nil` if it is not in the archive.
     /// - Throws: `damaged` if its file has other bytes.
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
-        try explaining("read", path) {
+        try withFileErrors("read", path) {
             guard let folder = try nilIfMissing({ try OpenFolder(path: path) }) else { return nil }
             return try ContentStore(in: folder).bytes(of: hash)
         }
@@ -67,7 +67,7 @@ final class VersionArchive: Sendable {
 
     /// Returns the sizes of contents in bytes. Contents missing in the archive are left out.
     func sizes(of hashes: some Sequence<ContentHash>) throws -> [ContentHash: Int] {
-        try explaining("read", path) {
+        try withFileErrors("read", path) {
             guard let folder = try nilIfMissing({ try OpenFolder(path: path) }) else { return [:] }
             let kept = ContentStore(in: folder)
             return try hashes.reduce(into: [:]) { $0[$1] = try kept.size(of: $1) }
@@ -195,7 +195,7 @@ final class VersionArchive: Sendable {
 
     /// Returns the bytes of a file beside the log; `nil` if there is none.
     func note(_ name: String) throws -> [UInt8]? {
-        try explaining("read", path) {
+        try withFileErrors("read", path) {
             try nilIfMissing {
                 let file = try OpenFolder(path: path).file(name, forWriting: false)
                 return try file.readAll()
@@ -218,7 +218,7 @@ final class VersionArchive: Sendable {
 
     /// Returns the number of contents, and their total size in bytes.
     func size() throws -> (contents: Int, bytes: Int) {
-        try explaining("list", path) {
+        try withFileErrors("list", path) {
             guard let folder = try nilIfMissing({ try OpenFolder(path: path) }) else { return (0, 0) }
             return try ContentStore(in: folder).size()
         }
@@ -252,7 +252,7 @@ final class VersionArchive: Sendable {
 
     private func reading<Result>(_ body: (VersionLog) throws -> Result) throws -> Result {
         try log.withLock { log in
-            try explaining("read", path) {
+            try withFileErrors("read", path) {
                 if let folder = try nilIfMissing({ try OpenFolder(path: path) }) {
                     try log.refresh(from: folder)
                 } else {
@@ -265,7 +265,7 @@ final class VersionArchive: Sendable {
 
     func locked<Result>(_ body: (OpenFolder, inout VersionLog) throws -> Result) throws -> Result {
         try log.withLock { log in
-            try explaining("write", path) {
+            try withFileErrors("write", path) {
                 let folder = try OpenFolder.make(path: path)
                 return try withExtendedLifetime(folder) {
                     try folder.lock(exclusively: true)

@@ -51,7 +51,7 @@ struct ContainerCache: Sendable {
 
     /// Returns all existing replicas, sorted by name.
     func replicas() throws -> [OfflineReplica] {
-        try explaining("list", folder.path) {
+        try withFileErrors("list", folder.path) {
             let names = try nilIfMissing { try OpenFolder(path: folder.path).names() } ?? []
             return names.filter { $0.hasPrefix(Self.replicaName) }.sorted().map {
                 OfflineReplica(url: folder.appendingPathComponent($0, isDirectory: true))
@@ -62,7 +62,7 @@ struct ContainerCache: Sendable {
     /// Returns the container's folder as of the last lookup; `nil` without an account or a lookup.
     func url() throws -> URL? {
         guard account != nil else { return nil }
-        return try explaining("read", folder.path) {
+        return try withFileErrors("read", folder.path) {
             let text = try nilIfMissing {
                 let file = try OpenFolder(path: folder.path).file(Self.fileName, forWriting: false)
                 return String(decoding: try file.read(at: 0, count: min(file.size(), 10_000)), as: UTF8.self)
@@ -74,7 +74,7 @@ struct ContainerCache: Sendable {
     /// Saves the location of the container's folder, durably.
     func remember(_ url: URL) throws {
         guard account != nil, try self.url() != url else { return }
-        try explaining("write", folder.path) {
+        try withFileErrors("write", folder.path) {
             let opened = try OpenFolder.make(path: folder.path)
             _ = try opened.replace(Self.fileName) { try $0.write(Array(url.absoluteString.utf8), at: 0) }
         }
@@ -87,7 +87,7 @@ struct ContainerCache: Sendable {
         guard account != nil, FileManager.default.fileExists(atPath: unowned.url.path) else { return }
         let isFirst = !FileManager.default.fileExists(atPath: replica.url.path)
         let name = isFirst ? Self.replicaName : Self.replicaName + "-" + UUID.random().uuidString
-        try explaining("create", folder.path) { _ = try OpenFolder.make(path: folder.path) }
+        try withFileErrors("create", folder.path) { _ = try OpenFolder.make(path: folder.path) }
         do {
             try FileManager.default.moveItem(
                 at: unowned.url, to: folder.appendingPathComponent(name, isDirectory: true))

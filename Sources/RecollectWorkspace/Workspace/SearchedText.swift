@@ -14,7 +14,7 @@ struct SearchedWords {
     var isEmpty: Bool { words.isEmpty }
     var count: Int { words.count }
 
-    /// Returns the indexes of the words contained in a text.
+    /// Returns the indexes of the words contained in a string.
     func found(in text: String) -> Set<Int> {
         let folded = Self.folded(text)
         return Set(words.indices.filter { folded.contains(words[$0]) })

@@ -69,7 +69,7 @@ struct ReplyLimitTests {
             if position != last { positions += 1 }
             last = position
         }
-        // A text that grows in place moves only when its capacity has doubled; a copied text moves with each piece.
+        // Text that grows in place moves only when its capacity has doubled; a copied text moves with each piece.
         #expect(positions < 100, "\(positions)")
         #expect(reply.message.parts.count == 1)
     }

@@ -34,7 +34,7 @@ extension TurnLife {
             return
         }
         if let last = messages.last, last.role == .user {
-            // With another text, it is another question.
+            // With different text, it is another question.
             if isQuestion(last, input), last.text == input.text {
                 messages.removeLast()
             } else {

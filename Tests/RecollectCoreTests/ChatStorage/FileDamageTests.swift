@@ -318,7 +318,7 @@ struct FileDamageTests {
         let ranges = try #require(MessageArray.layout(of: file)).messages
         let inner = Data("inner text".utf8)
         for (number, other) in [(20, 21), (23, 24), (32, 33)] {
-            // Bytes from a text to a text inside the next message are lost: the rest is one object.
+            // Bytes from a string to a string inside the next message are lost: the rest is one object.
             let text = Data(file[ranges[number]]).range(of: Data("word".utf8))?.lowerBound ?? 0
             let innerText = try #require(Data(file[ranges[other]]).range(of: inner)).lowerBound
             var damaged = file

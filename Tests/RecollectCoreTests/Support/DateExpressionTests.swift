@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Dates in inputs")
 struct DateExpressionTests {
-    /// The day that a text names, as `2026-03-16`, and the rest of the text.
+    /// The day that a string names, as `2026-03-16`, and the rest of the text.
     private func day(_ text: String) -> (day: String, rest: String)? {
         guard let found = DateExpression.find(in: text, now: morning, calendar: utc),
             utc.date(byAdding: .day, value: 1, to: found.time.from) == found.time.until

@@ -6,7 +6,7 @@ import RecollectTestSupport
 @testable import RecollectSQLite
 @testable import RecollectSearch
 
-/// Collects the terms of a text.
+/// Collects the terms of a string.
 struct Terms: SearchTermReader {
     struct Term {
         let text: String

@@ -148,7 +148,7 @@ import Testing
             #expect(try await self.texts() == ["Where?", "Look", "here.", "Found."])
             entry.content = "Edited."
             try await ui.updateSessionMessages(id: "s", messages: [question] + (isRemoval ? [] : [entry]))
-            // A text never shown stays.
+            // Text never shown stays.
             let others = texts.shown == "Look" ? ["Found."] : []
             #expect(try await self.texts() == ["Where?"] + (isRemoval ? [] : ["Edited."]) + others)
             _ = try await history.deleteSession(SessionKey(userId: "ann", sessionId: "s"))

@@ -181,7 +181,7 @@ struct LibraryModel {
                     entries[message][index] = entry.applied(to: entries[message][index], since: before[entry.id])
                     entries[message][index].id = position.entryId
                 } else if UUID(uuidString: old[message].message.id) == entry.id {
-                    // An entry with the message's ID edits the message. A text replaces the texts of the message.
+                    // An entry with the message's ID edits the message. Text replaces the texts of the message.
                     let texts = entries[message].indices.filter { entries[message][$0].messageType == .text }
                     if entry.messageType != .text || texts.count == entries[message].count {
                         whole[message] = ConversationMessage(entry).under(id: old[message].message.id)

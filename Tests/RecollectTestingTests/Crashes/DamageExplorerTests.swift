@@ -65,7 +65,8 @@ struct DamageExplorerTests {
             try Data("other".utf8).write(to: folder.appendingPathComponent("other"))
         } regions: { _ in
             [
-                DamagedRegion(file: "lines", offset: 1, count: 3, name: "a line", mayLose: ["1"], mayChange: true),
+                DamagedRegion(
+                    file: "lines", offset: 1, count: 3, name: "a line", allowedLosses: ["1"], mayChange: true),
                 DamagedRegion(file: "other", offset: 0, count: 5, name: "another file"),
             ]
         } reopen: { image in

@@ -34,7 +34,7 @@ struct FaultyProvider: WorkspaceProvider {
                         try cloud.syncCompletely()
                         try device.evict(path)
                     },
-                    setRootIsGone: { device.isUnavailable = $0 })
+                    setRootRemoved: { device.isUnavailable = $0 })
             },
             remove: { _ in })
     }

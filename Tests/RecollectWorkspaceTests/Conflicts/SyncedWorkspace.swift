@@ -45,13 +45,13 @@ struct SyncedWorkspace {
         }
     }
 
-    /// Writes a text into the folder, then scans.
+    /// Writes a string into the folder, then scans.
     func putAndScan(_ text: String, at path: String) async throws {
         try put(text, at: path)
         _ = try await workspace.status()
     }
 
-    /// Writes a text like a sync service, with a modification date one minute before its arrival.
+    /// Writes a string like a sync service, with a modification date one minute before its arrival.
     func deliver(_ text: String, at path: String) throws {
         try put(text, at: path)
         try FileManager.default.setAttributes(
@@ -59,7 +59,7 @@ struct SyncedWorkspace {
             ofItemAtPath: workspace.rootURL.appendingPathComponent(path).path)
     }
 
-    /// Writes a text like a sync service, then scans.
+    /// Writes a string like a sync service, then scans.
     func deliverAndScan(_ text: String, at path: String) async throws {
         try deliver(text, at: path)
         _ = try await workspace.status()

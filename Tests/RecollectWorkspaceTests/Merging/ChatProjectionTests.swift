@@ -293,7 +293,7 @@ struct RandomChats {
         return (givenBase.map(Self.text), versions.map { edited(Self.text($0)) })
     }
 
-    /// Returns a file edited by a person half the time: another text, and no new number.
+    /// Returns a file edited by a person half the time: different text, and no new number.
     private mutating func edited(_ file: String) -> String {
         let text = ["x", "y"].randomElement(using: &random) ?? ""
         return Bool.random(using: &random) ? file : file.replacing(#""text":"x""#, with: #""text":"\#(text)""#)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Credentials in base64 and below their names") struct EncodedCredentialTests {
     private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
-    /// A text in indented lines of a given width.
+    /// A string in indented lines of a given width.
     private func lines(_ text: String, of width: Int = 76, behind indentation: String = "") -> String {
         let text = Array(text)
         return stride(from: 0, to: text.count, by: width).map {

@@ -293,7 +293,7 @@ struct FolderProviderRaceTests {
                 #expect(text?.hasSuffix("\n") ?? true)
                 if lines.count > 0 { #expect(try provider.names(WorkspacePath("Journal")) == ["day.md"]) }
                 try provider.write((text ?? "") + "after", to: "Journal/day.md", replacing: text)
-                // A temporary file left by a writer has a text that the file had or was about to get.
+                // A temporary file left by a writer has text that the file had or was about to get.
                 let known = Set(
                     (0...3).map { count in
                         ContentHash(of: (0..<count).map { "w \($0)\n" }.joined().utf8)

@@ -82,7 +82,7 @@ final class LifeLedger: Sendable {
         }
     }
 
-    /// Records the removal of a text by a writer that read it.
+    /// Records the removal of text by a writer that read it.
     func removed(_ old: [UInt8], at path: String, isArchived: Bool) {
         state.withLock { state in
             state.takenOut.formUnion(Self.words(in: old))
@@ -90,7 +90,7 @@ final class LifeLedger: Sendable {
         }
     }
 
-    /// Records that a program begins to append to a text it read. The addition may stay incomplete.
+    /// Records that a program begins to append to text it read. The addition may stay incomplete.
     func extended(_ old: [UInt8], at path: String) {
         state.withLock { state in
             state.supersede(old, at: path)

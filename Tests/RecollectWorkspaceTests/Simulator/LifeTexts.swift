@@ -26,7 +26,7 @@ struct LifeTexts {
         return Array((ledger.onlyAdds ? longer(text) : markdown(after: text)).utf8)
     }
 
-    /// A text with an addition, possibly equal to the additions of others, or with a typo removed.
+    /// A string with an addition, possibly equal to the additions of others, or with a typo removed.
     private func longer(_ text: String) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         if lines.last == "" { lines.removeLast() }

@@ -12,7 +12,7 @@ func must(_ condition: Bool, _ message: @autoclosure () -> String) throws {
 }
 
 extension SeededGenerator {
-    /// A text of valid and invalid pieces of names.
+    /// A string of valid and invalid pieces of names.
     mutating func uglyText(upTo count: Int = 12) -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...count, using: &self) {

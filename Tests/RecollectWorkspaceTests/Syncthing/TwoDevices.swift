@@ -23,7 +23,7 @@ struct TwoDevices {
         }
     }
 
-    /// Writes a text to files on some of the devices, in place of their current versions.
+    /// Writes a string to files on some of the devices, in place of their current versions.
     func write(_ text: String, to paths: [String], on devices: [Int]) async throws {
         for device in devices {
             for path in try paths.map({ try WorkspacePath($0) }) {

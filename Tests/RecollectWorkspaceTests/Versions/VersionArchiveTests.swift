@@ -275,7 +275,7 @@ import Testing
         #expect(try archive.bytes(of: ContentHash(of: "text".utf8)) == Array("text".utf8))
     }
 
-    /// The observed contents of `count` files, each with a text of its own.
+    /// The observed contents of `count` files, each with a string of its own.
     private func found(_ count: Int) throws -> [ObservedContent] {
         try (0..<count).map { number in
             let bytes = Array("text \(number)".utf8)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// Temporary files left by killed writers. Such a file may be the only copy of a text saved by an editor.
+/// Temporary files left by killed writers. Such a file may be the only copy of text saved by an editor.
 @Suite("Leftovers of killed writers") struct LeftoverTests {
     private let folder: TestFolder
     private var state: URL { folder.url.appendingPathComponent("state") }

@@ -10,7 +10,7 @@ import Testing
     private let workspace: SharedWorkspace
     private var state: URL { folder.url.appendingPathComponent("state") }
 
-    /// A text with no other occurrence than in the redacted version.
+    /// A string with no other occurrence than in the redacted version.
     private static let leaked = "The harbor master's number is 5550198.\n"
 
     init() throws {

@@ -47,7 +47,7 @@ package struct ChatMessageChange {
     package var changesContent: Bool { !isEnd && known.map { !$0.hash.hasSameContent(as: hash) } ?? true }
 
     /// Whether the entry is an empty text before and after the change. Tool calls and results have content without
-    /// a text.
+    /// a string.
     package var isEmptyText: Bool {
         entry.messageType == .text && entry.content.isEmpty && known?.entry?.content.isEmpty != false
     }

@@ -34,7 +34,7 @@ package struct ChatMessageEdits {
     ///   - isRemoved: Whether the transcript has removed the entry before.
     ///   - others: The other known entries of the message in the transcript, for an unknown entry.
     ///   - shown: The entries of the message shown or saved before.
-    /// - Returns: The result, and whether the change is an increment of a text completed by another writer, whose content is
+    /// - Returns: The result, and whether the change is an increment of text completed by another writer, whose content is
     ///   neither applied nor in the message.
     package mutating func apply(
         _ change: ChatMessageChange, to id: UUID, isAlone: Bool, isRemoved: Bool, beside others: [ChatMessage],
@@ -167,7 +167,7 @@ package struct ChatMessageEdits {
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
     ///   - shown: The entries of the message shown or saved before, if they are known. With another number of them,
     ///     with the content of another one, or with another one moved, the entry with the ID is another part, except for
-    ///     a text that has grown.
+    ///     text that has grown.
     private func index(
         of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, isAlone: Bool,
         shown: () -> [KnownChatMessage]?
@@ -202,7 +202,7 @@ package struct ChatMessageEdits {
         return !same.isEmpty && !same.contains { $0.id == shown.hash.id }
     }
 
-    /// Whether a UI without tools shows a part in an entry: the part has the kind of the entry, and a text. A part of an
+    /// Whether a UI without tools shows a part in an entry: the part has the kind of the entry, and text. A part of an
     /// unknown type has no text.
     private func isShown(_ index: Int, as entry: ChatMessage) -> Bool {
         entries[index].isSameKind(as: entry) && !entries[index].content.isEmpty

@@ -22,7 +22,7 @@ package struct KnownChatMessage: Sendable {
         return entry.content.continues(other.content)
     }
 
-    /// Whether a text continues the text of the entry, known in full and not blank.
+    /// Whether a string continues the text of the entry, known in full and not blank.
     package func isContinued(by other: ChatMessage) -> Bool {
         guard let text = entry?.content, !text.isBlank else { return false }
         return other.content.continues(text)

@@ -30,7 +30,7 @@ package struct ChatFolder: Sendable {
     package func scopes(
         of userId: String? = nil, report: (RecollectError) -> Void = { _ in }
     ) throws -> [Scope] {
-        guard let root = try explaining("open", base, { try nilIfMissing { try OpenFolder(path: base) } }) else {
+        guard let root = try withFileErrors("open", base, { try nilIfMissing { try OpenFolder(path: base) } }) else {
             return []
         }
         var scopes: [Scope] = []
@@ -54,7 +54,7 @@ package struct ChatFolder: Sendable {
         var sessionFolder = SessionFolder(session, base: base)
         guard let folder = try sessionFolder.open(exclusively: false) else { return [] }
         return try agents(in: folder).sorted { ByteString($0.agentId) < ByteString($1.agentId) }.map { agentId, name in
-            try explaining("read", folder.path(of: name)) {
+            try withFileErrors("read", folder.path(of: name)) {
                 let file = try folder.file(name, forWriting: false)
                 let size = try file.size()
                 guard size <= maxBytes else {
@@ -74,7 +74,7 @@ package struct ChatFolder: Sendable {
         var sessionFolder = SessionFolder(session, base: base)
         guard let folder = try sessionFolder.open(exclusively: false) else { return (0, false) }
         return try agents(in: folder).reduce(into: (0, false)) { result, agent in
-            try explaining("read", folder.path) {
+            try withFileErrors("read", folder.path) {
                 let file = try folder.file(agent.name, forWriting: false)
                 let first = try file.read(at: 0, count: 64).first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
                 result.byteCount += Int64(try file.size())
@@ -86,7 +86,7 @@ package struct ChatFolder: Sendable {
     private func agents(
         in folder: OpenFolder, _ report: (RecollectError) -> Void = { _ in }
     ) throws -> [(agentId: String, name: String)] {
-        try explaining("list", folder.path) {
+        try withFileErrors("list", folder.path) {
             let names = FolderNames(try folder.names(), suffix: ".json")
             return try names.all.compactMap { name in
                 guard let id = try id(of: name, names, in: folder, report) else { return nil }
@@ -99,13 +99,14 @@ package struct ChatFolder: Sendable {
     private func forEachFolder(
         in parent: OpenFolder, _ report: (RecollectError) -> Void, _ body: (String, OpenFolder) throws -> Void
     ) throws {
-        let names = FolderNames(try explaining("list", parent.path) { try parent.names() })
+        let names = FolderNames(try withFileErrors("list", parent.path) { try parent.names() })
         for name in names.all {
-            guard let id = try explaining("read", parent.path, { try id(of: name, names, in: parent, report) }) else {
+            guard let id = try withFileErrors("read", parent.path, { try id(of: name, names, in: parent, report) })
+            else {
                 continue
             }
             var folder: OpenFolder?
-            let isFolder = try explaining("open", parent.path(of: name)) {
+            let isFolder = try withFileErrors("open", parent.path(of: name)) {
                 try exists { folder = try parent.folder(name) }
             }
             if isFolder, let folder { try body(id, folder) }

@@ -68,7 +68,7 @@ struct ScopeFile {
         return try entries.first.map { try exists($0, in: file) && isFirst($0, in: file) } ?? true
     }
 
-    /// Whether no message precedes the known end of an empty array. The bytes at that end do not prove it: a text may
+    /// Whether no message precedes the known end of an empty array. The bytes at that end do not prove it: text may
     /// have a bracket after spaces.
     private func isEmpty(_ file: OpenFile) throws -> Bool {
         try file.read(at: 0, count: closing).filter { !MessageArray.isSpace($0) } == [Byte.openingBracket]

@@ -67,7 +67,7 @@ final class SessionFiles {
 
     private func versionOfFiles() throws -> ChatVersion {
         guard let folder = try sessionFolder.open(exclusively: false) else { return ChatVersion(rawValue: "none") }
-        return try explaining("read", folder.path) {
+        return try withFileErrors("read", folder.path) {
             let stamps = try folder.names().filter { $0.hasSuffix(".json") }.sorted().map { name in
                 (name, try folder.stamp(of: name))
             }
@@ -118,7 +118,7 @@ final class SessionFiles {
     private func messages(in name: String, _ folder: OpenFolder, last count: Int) throws -> [ConversationMessage] {
         let file = try open(name, in: folder)
         let state = try state(of: name, file)
-        return try explaining("read", file.path) {
+        return try withFileErrors("read", file.path) {
             let bytes = try state.bytes(ofLast: count, from: file)
             if let messages = EncodedMessage.messages(in: bytes) { return messages }
             // The file was complete at its first reading, and is damaged now.
@@ -136,7 +136,7 @@ final class SessionFiles {
     ) throws -> BatchFilter {
         let folder = try sessionFolder.make()
         let names = try names(in: folder)
-        try explaining("tidy", folder.path) { try folder.removeLeftovers(among: names.all) }
+        try withFileErrors("tidy", folder.path) { try folder.removeLeftovers(among: names.all) }
         let existing = names.existing(for: agentId)
         let name = existing ?? names.new(for: agentId)
         var state = try existing.map { try repairedState(of: agentId, $0, in: folder, retrying: batch) } ?? ScopeFile()
@@ -151,7 +151,7 @@ final class SessionFiles {
 
         // The state of the file is unknown until all of this has succeeded.
         known[name] = nil
-        try explaining("save to", folder.path(of: name)) {
+        try withFileErrors("save to", folder.path(of: name)) {
             do {
                 try names.save(agentId, of: name, in: folder)
             } catch is POSIXFailure where existing != nil {
@@ -186,7 +186,7 @@ final class SessionFiles {
     /// Makes a repeated batch durable: the process of the first save may have ended before its sync.
     private func makeDurable(_ name: String, in folder: OpenFolder) throws {
         do {
-            try explaining("save to", folder.path(of: name)) {
+            try withFileErrors("save to", folder.path(of: name)) {
                 try folder.file(name, forWriting: false).synchronize()
                 try folder.synchronizePath()
             }
@@ -228,7 +228,7 @@ final class SessionFiles {
     /// Returns the state of a file: the cached state with the changes of other processes, or else the state read
     /// from the whole file.
     private func state(of name: String, _ file: OpenFile) throws -> ScopeFile {
-        try explaining("read", file.path) {
+        try withFileErrors("read", file.path) {
             if var state = known.removeValue(forKey: name), try state.follow(file) {
                 known[name] = state
                 return state
@@ -278,7 +278,7 @@ final class SessionFiles {
         // Another copy of the same bytes is useless.
         guard damage.salvaged != damage.bytes else { return }
         let aside = "\(name.prefix(FolderNames.longest)).damaged-\(UUID.random().uuidString.prefix(8).lowercased())"
-        try explaining("repair", folder.path(of: name)) {
+        try withFileErrors("repair", folder.path(of: name)) {
             _ = try folder.replace(name, keepingOldAs: aside) { try $0.write(damage.salvaged, at: 0) }
         }
         events.post(
@@ -291,7 +291,7 @@ final class SessionFiles {
 
     /// Returns the names in a folder, and removes missing files from the cache.
     private func names(in folder: OpenFolder) throws -> FolderNames {
-        let names = FolderNames(try explaining("list", folder.path) { try folder.names() }, suffix: ".json")
+        let names = FolderNames(try withFileErrors("list", folder.path) { try folder.names() }, suffix: ".json")
         let gone = Set(known.keys).subtracting(names.all)
         gone.forEach { known[$0] = nil }
         durableNames.formIntersection(names.all)
@@ -302,7 +302,7 @@ final class SessionFiles {
     ///
     /// A file with an unknown ID is left out. The first time, a `missingFile` event is posted for it.
     private func agents(in folder: OpenFolder, _ names: FolderNames) throws -> [(agentId: String, name: String)] {
-        try explaining("read", folder.path) {
+        try withFileErrors("read", folder.path) {
             try names.all.compactMap { name in
                 do {
                     return try names.id(of: name, in: folder).map { ($0, name) }
@@ -327,6 +327,6 @@ final class SessionFiles {
     }
 
     private func open(_ name: String, in folder: OpenFolder) throws -> OpenFile {
-        try explaining("open", folder.path(of: name)) { try folder.file(name, forWriting: false) }
+        try withFileErrors("open", folder.path(of: name)) { try folder.file(name, forWriting: false) }
     }
 }

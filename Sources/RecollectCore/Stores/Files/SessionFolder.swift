@@ -39,7 +39,7 @@ package struct SessionFolder {
 
     private mutating func open(making: Bool, exclusively: Bool) throws -> OpenFolder? {
         while true {
-            let root = try explaining("open", base) {
+            let root = try withFileErrors("open", base) {
                 making ? try OpenFolder.make(path: base) : try nilIfMissing { try OpenFolder(path: base) }
             }
             guard let root,
@@ -47,11 +47,11 @@ package struct SessionFolder {
                 let session = try folder(
                     in: user.folder, for: session.sessionId, known: found?.session, making: making)
             else { return nil }
-            try explaining("lock", session.folder.path) {
+            try withFileErrors("lock", session.folder.path) {
                 try session.folder.lock(exclusively: exclusively, maxWait: maxWait)
             }
             // Another process may have removed the folder during the wait for its lock.
-            let isStill = try explaining("read", session.folder.path) {
+            let isStill = try withFileErrors("read", session.folder.path) {
                 try session.folder.isStill(at: session.name, in: user.folder)
             }
             if isStill {
@@ -65,15 +65,15 @@ package struct SessionFolder {
         in parent: OpenFolder, for id: String, known: String?, making: Bool
     ) throws -> (folder: OpenFolder, name: String)? {
         if let known,
-            let folder = try explaining(
+            let folder = try withFileErrors(
                 "open", parent.path(of: known), { try nilIfMissing { try parent.folder(known) } })
         {
             return (folder, known)
         }
-        let existing = try explaining("search", parent.path) { try FolderNames.existing(for: id, in: parent) }
+        let existing = try withFileErrors("search", parent.path) { try FolderNames.existing(for: id, in: parent) }
         guard making || existing != nil else { return nil }
         let name = try existing ?? newName(for: id, in: parent)
-        return try explaining("open", parent.path(of: name)) {
+        return try withFileErrors("open", parent.path(of: name)) {
             if existing == nil {
                 try parent.makeFolder(name)
             } else if making {
@@ -87,7 +87,7 @@ package struct SessionFolder {
 
     /// Returns a new name for an ID, after saving the ID beside a hashed name.
     private func newName(for id: String, in parent: OpenFolder) throws -> String {
-        let name = try explaining("list", parent.path) {
+        let name = try withFileErrors("list", parent.path) {
             let name = try knownNames.foreign(in: parent).new(for: id)
             guard try parent.entry(name) != nil else { return name }
             // Another process may have created this name since for the same ID. Or it collides on this file system
@@ -95,7 +95,7 @@ package struct SessionFolder {
             let names = FolderNames(try parent.names())
             return names.existing(for: id) ?? names.new(for: id)
         }
-        try explaining("open", parent.path(of: name)) { try FolderNames([]).save(id, of: name, in: parent) }
+        try withFileErrors("open", parent.path(of: name)) { try FolderNames([]).save(id, of: name, in: parent) }
         return name
     }
 }

@@ -27,11 +27,11 @@
             mutating func begin(making: Bool) throws {
                 let url = try UserDefaultsSuite.file(of: suite)
                 let path = url.deletingLastPathComponent().path
-                let folder = try explaining("open", path) {
+                let folder = try withFileErrors("open", path) {
                     making ? try OpenFolder.make(path: path) : try nilIfMissing { try OpenFolder(path: path) }
                 }
-                isLocked = try explaining("lock", path) { try folder?.lockAgainstWriters() ?? false }
-                try explaining("read", url.path) { try read(url.lastPathComponent, in: folder) }
+                isLocked = try withFileErrors("lock", path) { try folder?.lockAgainstWriters() ?? false }
+                try withFileErrors("read", url.path) { try read(url.lastPathComponent, in: folder) }
                 self.folder = folder
             }
 
@@ -47,7 +47,7 @@
             mutating func write(_ changes: [String: Any?]) throws {
                 let url = try UserDefaultsSuite.file(of: suite)
                 let path = url.deletingLastPathComponent().path
-                try explaining("write", url.path) {
+                try withFileErrors("write", url.path) {
                     var changed = values
                     for (key, value) in changes { changed[key] = value }
                     let data = try PropertyListSerialization.data(

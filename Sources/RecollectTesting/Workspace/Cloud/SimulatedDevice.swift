@@ -63,7 +63,7 @@ public struct SimulatedDevice: Sendable {
         }
     }
 
-    /// Writes a text to a file, replacing any content.
+    /// Writes a string to a file, replacing any content.
     public func edit(_ path: String, _ text: String) {
         edit(path, Array(text.utf8))
     }

@@ -16,7 +16,7 @@ public struct WorkspaceProviderFixture: Sendable {
     /// Evicts a file. Needs the capability `evicts`.
     public let evict: @Sendable (_ path: String) throws -> Void
     /// Makes the root unavailable or available again. Needs the capability `losesRoot`.
-    public let setRootIsGone: @Sendable (_ isGone: Bool) throws -> Void
+    public let setRootRemoved: @Sendable (_ isGone: Bool) throws -> Void
     /// The longest duration until a signal.
     public let maxWait: Duration
 
@@ -25,13 +25,13 @@ public struct WorkspaceProviderFixture: Sendable {
         provider: any WorkspaceProvider, maxWait: Duration = .seconds(20),
         put: @escaping @Sendable (_ path: String, _ bytes: [UInt8]) throws -> Void,
         evict: @escaping @Sendable (_ path: String) throws -> Void = { _ in },
-        setRootIsGone: @escaping @Sendable (_ isGone: Bool) throws -> Void = { _ in }
+        setRootRemoved: @escaping @Sendable (_ isGone: Bool) throws -> Void = { _ in }
     ) {
         self.provider = provider
         self.maxWait = maxWait
         self.put = put
         self.evict = evict
-        self.setRootIsGone = setRootIsGone
+        self.setRootRemoved = setRootRemoved
     }
 }
 
@@ -65,7 +65,7 @@ extension StoreFixture<WorkspaceProviderFixture> {
                         try Data("placeholder".utf8).write(
                             to: file.deletingLastPathComponent().appendingPathComponent(name))
                     },
-                    setRootIsGone: { isGone in
+                    setRootRemoved: { isGone in
                         try FileManager.default.moveItem(at: isGone ? root : aside, to: isGone ? aside : root)
                     })
             },
@@ -86,7 +86,7 @@ extension StoreFixture<WorkspaceProviderFixture> {
                         try cloud.syncCompletely()
                         try device.evict(path)
                     },
-                    setRootIsGone: { device.isUnavailable = $0 })
+                    setRootRemoved: { device.isUnavailable = $0 })
             },
             remove: { _ in })
     }

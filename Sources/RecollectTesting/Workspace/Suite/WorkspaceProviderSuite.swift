@@ -51,7 +51,7 @@ func offThePool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Resul
 }
 
 extension WorkspaceProvider {
-    /// Writes a text.
+    /// Writes a string.
     func write(_ text: String, to path: String, replacing expected: String?) throws {
         try write(
             Array(text.utf8), to: WorkspacePath(path), replacing: expected.map { ContentHash(of: Array($0.utf8)) })

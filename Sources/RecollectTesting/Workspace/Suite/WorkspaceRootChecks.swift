@@ -12,7 +12,7 @@ enum WorkspaceRootChecks {
         ) { fixture, provider in
             let path = try WorkspacePath("Journal/a.md")
             try provider.write("a", to: "Journal/a.md", replacing: nil)
-            try fixture.setRootIsGone(true)
+            try fixture.setRootRemoved(true)
             try expectCode(.unavailable, of: "listing the root") { _ = try provider.items(in: .root) }
             try expectCode(.unavailable, of: "listing a folder") {
                 _ = try provider.items(in: WorkspacePath("Journal"))
@@ -26,7 +26,7 @@ enum WorkspaceRootChecks {
                 try provider.write("b", to: "Journal/a.md", replacing: "a")
             }
             try expectCode(.unavailable, of: "removing a file") { try provider.remove("Journal/a.md", holding: "a") }
-            try fixture.setRootIsGone(false)
+            try fixture.setRootRemoved(false)
             try expectEqual(provider.text(at: "Journal/a.md"), "a", "the text after the root is available again")
             try expectEqual(provider.names(), ["Journal"], "the names after the root is available again")
         }

@@ -2,8 +2,8 @@ import Foundation
 import RecollectCore
 import RecollectTranscripts
 
-/// The session database of ClaudeCodeUI and of apps based on it, `claude_code_sessions.sqlite`, as a kind of
-/// history for imports. All versions of its schema can be read. Columns added by later versions are kept in
+/// The session database of ClaudeCodeUI and of apps based on it, `claude_code_sessions.sqlite`, as a format for
+/// imports. All versions of its schema can be read. Columns added by later versions are kept in
 /// metadata.
 ///
 /// The database is copied to a private folder of this user and read there. The original is not written, and an app
@@ -11,14 +11,14 @@ import RecollectTranscripts
 ///
 /// The sessions have Claude Code's own IDs. If Claude Code's transcripts are imported as well, a session holds
 /// both, with the app's messages under the empty agent ID.
-public struct ClaudeCodeUIKind: TranscriptKind {
+public struct ClaudeCodeUIFormat: TranscriptFormat {
     /// The file's name in its app's folder.
     public static let fileName = "claude_code_sessions.sqlite"
 
-    /// Creates the kind.
+    /// Creates the format.
     public init() {}
 
-    /// The name of this kind in errors.
+    /// The name of this format in errors.
     public var name: String { "a ClaudeCodeUI database (\(Self.fileName))" }
 
     /// Returns the database at a path, or in the folder there under its usual name.

@@ -1,7 +1,7 @@
 import RecollectCore
 
 /// The format of a transcript.
-enum TranscriptFormat {
+enum JSONLinesFormat {
     /// A transcript of Claude Code.
     case claudeCode
     /// An export by `recall export --format jsonl`.
@@ -18,10 +18,10 @@ enum TranscriptFormat {
     /// Detects the format of a file by its first lines; `nil` for an unknown format.
     ///
     /// Reads up to 20 lines, since the first one may be damaged.
-    static func detect(path: String) throws -> TranscriptFormat? {
+    static func detect(path: String) throws -> JSONLinesFormat? {
         let lines = try LineReader(path: path, maxLineBytes: TranscriptReader.maxLineBytes)
         for _ in 0..<20 {
-            let format = try lines.next { line -> TranscriptFormat? in
+            let format = try lines.next { line -> JSONLinesFormat? in
                 guard case .whole(let bytes) = line else {
                     if case .unended(let bytes) = line { return detect(line: bytes) }
                     return nil
@@ -37,7 +37,7 @@ enum TranscriptFormat {
     /// Returns the format of a file. A new file without any line counts as a transcript of Claude Code.
     ///
     /// - Throws: `unreadable` for an unknown format.
-    static func required(path: String) throws -> TranscriptFormat {
+    static func required(path: String) throws -> JSONLinesFormat {
         if let format = try detect(path: path) { return format }
         guard try LineReader(path: path, maxLineBytes: TranscriptReader.maxLineBytes).next({ _ in }) == nil else {
             throw RecollectError(
@@ -47,7 +47,7 @@ enum TranscriptFormat {
         return .claudeCode
     }
 
-    private static func detect(line: UnsafeRawBufferPointer) -> TranscriptFormat? {
+    private static func detect(line: UnsafeRawBufferPointer) -> JSONLinesFormat? {
         var keys: Set<String> = []
         // A line other than an object does not determine the format. The import reports it.
         try? JSONParser.read(line, replacesLoneSurrogates: true) { parser in

@@ -3,19 +3,19 @@ import RecollectCore
 
 /// Folders written by Agent Squad's file storage or by Recollect's: `{base}/{user}/{session}/{agent}.json`.
 /// Read-only.
-public struct AgentSquadKind: TranscriptKind {
+public struct AgentSquadFormat: TranscriptFormat {
     /// The only user to read sessions of; `nil` for all users.
     public let userId: String?
 
     /// The largest readable file, in bytes.
     public static let maxFileBytes = 512 << 20
 
-    /// Creates the kind for one user of a folder, or for all.
+    /// Creates the format for one user of a folder, or for all.
     public init(userId: String? = nil) {
         self.userId = userId
     }
 
-    /// The name of the kind in errors.
+    /// The name of the format in errors.
     public var name: String { "chats of Agent Squad's file storage ({user}/{session}/{agent}.json)" }
 
     /// Returns one transcript for each session with a file.
@@ -28,7 +28,7 @@ public struct AgentSquadKind: TranscriptKind {
             sessions.append(scope.session)
         }
         let sizes = try sessions.map { try folder.summary(of: $0) }
-        // Other programs use such file names, too. Without a single chat, it is not a folder of this kind.
+        // Other programs use such file names, too. Without a single chat, it is not a folder of this format.
         guard sizes.contains(where: \.isChat) else { return [] }
         return zip(sessions, sizes).map { session, size in
             let name = [session.userId, session.sessionId].map(NameEscaping.escaped).joined(separator: "/")
@@ -53,7 +53,7 @@ final class AgentSquadReader: TranscriptReading {
     init(_ session: SessionKey, in folder: ChatFolder, path: String, byteCount: Int64) throws {
         self.path = path
         self.byteCount = byteCount
-        let chats = try folder.chats(of: session, maxBytes: AgentSquadKind.maxFileBytes)
+        let chats = try folder.chats(of: session, maxBytes: AgentSquadFormat.maxFileBytes)
         let merged = MergedChats.interleave(chats.map { AgentMessages(agentId: $0.agentId, messages: $0.messages) })
         func record(_ content: TranscriptRecord.Content, agentId: String, line: Int) -> TranscriptRecord {
             TranscriptRecord(

@@ -3,7 +3,7 @@ import RecollectCore
 
 extension KnownTranscripts {
     /// The entries of a session, and their messages.
-    struct Known: Sendable {
+    struct KnownSession: Sendable {
         /// Whether the storage has read or saved a transcript of the session.
         var hasTranscript = false
         var entries = KnownChatMessages.whole([])
