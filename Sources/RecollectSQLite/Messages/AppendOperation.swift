@@ -32,6 +32,8 @@ struct AppendOperation {
         let wasRead = try options.keepsSessionRead && !SessionRow.isUnread(row.session, db)
         var end = try cache.end(of: row.session, db)
         var placement: MessagePlacement?
+        /// Whether a message was placed before others.
+        var hasPlaced = false
         /// Whether a user's message was placed before others: it may be the first one.
         var needsPreview = false
         /// Whether the batch was only appended. Then the row is up to date without reading it again.
@@ -66,6 +68,7 @@ struct AppendOperation {
                         isPlain = false
                     }
                     placement = finder
+                    hasPlaced = true
                     needsPreview = needsPreview || message.role == .user
                 }
                 if position == nil { end = SessionEnd(key, row.scope) }
@@ -80,7 +83,7 @@ struct AppendOperation {
                 result.outcome.added += 1
             }
         }
-        if placement != nil {
+        if hasPlaced {
             try SessionRow.backdate(row.session, db)
             if needsPreview { try Preview.set(row.session, db) }
         }

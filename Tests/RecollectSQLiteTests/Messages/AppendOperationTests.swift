@@ -167,6 +167,19 @@ import Testing
         #expect(Set(try await history.window(of: scope, maxMessages: nil).map(\.id)) == saved)
     }
 
+    @Test("A message placed before others begins the session, also if its batch then claims one of them")
+    func placedBeforeClaimed() async throws {
+        let history = memory()
+        func message(_ id: String, at seconds: Double) -> ConversationMessage {
+            ConversationMessage(id: id, role: .user, text: id, timestamp: Date(timeIntervalSince1970: seconds))
+        }
+        let (early, late) = (message("early", at: 8), message("late", at: 24))
+        try await history.append([late], to: scope.session.scope(agentId: ""))
+        try await history.append([early, late], to: scope, options: AppendOptions(claimsUnassigned: true))
+        let session = try #require(try await history.session(scope.session))
+        #expect(session.createdAt == early.timestamp && session.preview == "early")
+    }
+
     @Test("Attachments are stored once, by hash, beside the database, and returned with their bytes")
     func attachments() async throws {
         let folder = try TemporaryFolder()
