@@ -30,6 +30,17 @@
             try await check.run { try await makeStore(HistoryServer.urlThroughPgBouncer) }
         }
 
+        @Test("PostgresChatStorage conforms", arguments: ChatStorageConformance.checks)
+        func chatStorage(_ check: ChatStorageCheck) async throws {
+            let fixture = StoreFixture<any ChatStorage>(
+                capabilities: .all.subtracting(.keepsLongIDs), location: { try await HistoryServer.url },
+                open: { url in
+                    let history = try await makeStore(url)
+                    return PerUserChatStorage { PostgresChatStorage(history: history, userId: $0) }
+                }, remove: { _ in })
+            try await check.run(on: fixture)
+        }
+
         private let scope = Scope(userId: "ana", sessionId: "trip", agentId: "planner")
 
         @Test("Servers that save to one session save each message once, and each agent's in its order")

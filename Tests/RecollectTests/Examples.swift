@@ -51,6 +51,11 @@ func tenantHistory(_ shared: any HistoryStore, subject: String) -> TenantHistory
     return history
 }
 
+func historyChatStorage(history: any HistoryStore, message: ConversationMessage) async throws {
+    let store = HistoryChatStorage(history: history, userId: "ana")
+    try await store.save(message, userId: "ana", sessionId: "today", agentId: "helper", maxMessages: 100)
+}
+
 func chatStorage(_ storage: any ChatStorage) async throws -> [ConversationMessage] {
     let question = ConversationMessage(role: .user, text: "When does the ferry leave?")
     try await storage.save(question, userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 100)
@@ -193,11 +198,17 @@ func journal(_ journal: any Journal) async throws -> [JournalEntry] {
 // MARK: - RecollectPostgres
 
 #if Postgres
-    func postgresHistoryStore() async throws -> DeviceChatStorage {
+    func postgresHistoryStore() async throws -> PostgresChatStorage {
         let history = try PostgresHistoryStore(url: "postgres://app@db.example.com/chats?sslrootcert=/etc/ssl/ca.pem")
         try await history.migrate()
-        let chat = DeviceChatStorage(history: history, userId: "ana")
+        let chat = PostgresChatStorage(history: history, userId: "ana")
         return chat
+    }
+
+    func postgresChatStorage(tenant: Tenant) throws -> PostgresChatStorage {
+        let history = try PostgresHistoryStore(url: "postgres://chats@db.example.com/chats")
+        let store = PostgresChatStorage(history: history.scoped(to: tenant), userId: tenant.userId)
+        return store
     }
 #endif
 

@@ -66,7 +66,8 @@ enum ScopeChecks {
             try await expectApart(variants("caf\u{E9}", "cafe\u{301}", "\u{AC00}", "\u{1100}\u{1161}"), in: store)
         },
         ChatStorageCheck(
-            "scope.veryLongIDs", rule: 1, "IDs of thousands of bytes are valid and compared up to their last byte."
+            "scope.veryLongIDs", rule: 1, "IDs of thousands of bytes are valid and compared up to their last byte.",
+            needs: .keepsLongIDs
         ) { store in
             let long = String(repeating: "long/ID.%é", count: 500)
             try await expectApart(variants(long + "1", long + "2", long), in: store)

@@ -35,10 +35,12 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
     public static let losesRoot = StoreCapabilities(rawValue: 1 << 10)
     /// The store gives leases of turns. (For a `HistoryStore`)
     public static let leases = StoreCapabilities(rawValue: 1 << 11)
+    /// IDs may have thousands of bytes. Without this promise, a store refuses them. (Rule 1)
+    public static let keepsLongIDs = StoreCapabilities(rawValue: 1 << 12)
 
     /// The promises a store in memory can keep; the default of `run(capabilities:make:)`.
     public static let standard: StoreCapabilities = [
-        .concurrent, .dropsSameRole, .keepsUnknownFields, .keepsNUL, .retainsTrimmedMessages, .leases,
+        .concurrent, .dropsSameRole, .keepsUnknownFields, .keepsNUL, .retainsTrimmedMessages, .leases, .keepsLongIDs,
     ]
     /// All promises of a history's store.
     public static let all: StoreCapabilities = [.standard, .persistent, .sharesLocation, .durable]
@@ -48,7 +50,7 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
         (.keepsNUL, "keepsNUL"), (.persistent, "persistent"),
         (.sharesLocation, "sharesLocation"), (.durable, "durable"),
         (.retainsTrimmedMessages, "retainsTrimmedMessages"), (.evicts, "evicts"), (.losesRoot, "losesRoot"),
-        (.leases, "leases"),
+        (.leases, "leases"), (.keepsLongIDs, "keepsLongIDs"),
     ]
 }
 
