@@ -1,13 +1,13 @@
 # `make run` demonstrates Recollect; `make test` runs the same checks as CI. Each target is a script or one command.
 
-.PHONY: help run test quick soak mutations shake faults lint bench up down format doc map clean
+.PHONY: help run test quick soak failover mutations shake faults lint bench up down format doc map clean
 .DEFAULT_GOAL := help
 
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
 	Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests \
 	Samples/SessionStorageGuide/Package.swift Samples/SessionStorageGuide/Sources Samples/SessionStorageGuide/Tests
 
-export FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION PORT
+export FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION PORT TURNS
 
 help:
 	@echo 'make run      build recall, import transcripts, list and search them'
@@ -20,6 +20,8 @@ help:
 	@echo 'make soak     run the tests with random input or processes, with new seeds'
 	@echo '                MINUTES=…     the duration (default: 30)'
 	@echo '                NAMES=…       regular expressions of tests (default: all)'
+	@echo 'make failover run turns of three servers during a failover of PostgreSQL, and check what is stored'
+	@echo '                TURNS=…       the number of turns (default: 10000)'
 	@echo 'make mutations'
 	@echo '              break one rule after the other, and check that its tests fail'
 	@echo '                NAMES=…       prefixes of names in Tests/Mutations (default: all)'
@@ -49,6 +51,9 @@ quick:
 
 soak:
 	@MINUTES=$(MINUTES) Scripts/soak.sh $(NAMES)
+
+failover:
+	@Scripts/failover.sh
 
 mutations:
 	@Scripts/mutations.sh $(NAMES)

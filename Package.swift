@@ -33,7 +33,7 @@ let package = Package(
         .trait(
             name: "Postgres",
             description:
-                "Builds `RecollectPostgres`, and links libpq, the client library of PostgreSQL."
+                "Builds `RecollectPostgres`, links libpq, the client library of PostgreSQL, and resolves swift-metrics and swift-distributed-tracing."
         ),
     ],
     dependencies: [
@@ -44,6 +44,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     ],
     targets: [
         .target(name: "CRecollectFileSystem"),
@@ -72,6 +74,8 @@ let package = Package(
             dependencies: [
                 "RecollectCore", "RecollectSearch", .target(name: "CLibpq", condition: .when(traits: ["Postgres"])),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Postgres"])),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Postgres"])),
             ]),
         .target(
             name: "RecollectAgents",
@@ -134,8 +138,8 @@ let package = Package(
         .executableTarget(
             name: "RecollectTestWorker",
             dependencies: [
-                "RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectBuiltInAgents", "RecollectWorkspace",
-                "RecollectFaults",
+                "RecollectCore", "RecollectSQLite", "RecollectPostgres", "RecollectAgents", "RecollectBuiltInAgents",
+                "RecollectWorkspace", "RecollectFaults",
             ],
             path: "Tests/RecollectTestWorker"),
         .target(
@@ -173,7 +177,12 @@ let package = Package(
         .testTarget(
             name: "RecollectPostgresTests",
             dependencies: [
-                "RecollectCore", "RecollectPostgres", "RecollectSQLite", "RecollectTestSupport", "RecollectTesting",
+                "RecollectCore", "RecollectPostgres", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker",
+                "RecollectTesting",
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Postgres"])),
+                .product(
+                    name: "InMemoryTracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Postgres"])),
             ]),
         .testTarget(
             name: "RecollectAgentsTests",

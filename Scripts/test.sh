@@ -9,7 +9,7 @@
 #   quick         runs the tests without a need (Tests/RecollectTestSupport/Need.swift), with a twentieth of the fixed seeds
 set -eu
 # SwiftPM builds everything again if the environment differs: a build by make must equal a build by hand.
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKE_TERMOUT MAKE_TERMERR STEPS FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION PORT
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKE_TERMOUT MAKE_TERMERR STEPS FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION PORT TURNS
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
 need_swift

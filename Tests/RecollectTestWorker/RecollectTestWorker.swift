@@ -33,9 +33,12 @@ enum RecollectTestWorker {
         case "explored": await explored(Array(arguments.dropFirst()))
         case "descriptors": try await descriptors(Array(arguments.dropFirst()))
         case "faults": try await faults(Array(arguments.dropFirst()))
+        #if Postgres
+            case "postgres-turns": try await postgresTurns(Array(arguments.dropFirst()))
+        #endif
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|compact|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|lock|lock-index|read|delete|close|lines|workspace|explored|descriptors|faults …\n"
+                "usage: RecollectTestWorker append|insist|compact|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|lock|lock-index|read|delete|close|lines|workspace|explored|descriptors|faults|postgres-turns …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

@@ -46,6 +46,7 @@
         private let sockets: SocketSources
         private let numbers = Locked(0)
         private let condition = Locked(Condition())
+        private let warning = ReplicationWarning()
         private var exchange: Exchange?
         private var begunCount = 0
         private var canceledBeforeBeginning: Set<Int> = []
@@ -67,6 +68,7 @@
                 return nil
             }
             self.sockets = sockets
+            warning.receive(from: handle)
             sockets.start(
                 readable: { [weak self] in self?.receive() }, writable: { [weak self] in self?.flush() },
                 finally: SendablePointer(handle))
@@ -137,6 +139,7 @@
             }
             precondition(exchange == nil, "one caller uses a connection at a time")
             exchange = new
+            warning.isPosted = false
             send(statements)
             startTimer()
         }
@@ -246,6 +249,8 @@
                 let isCanceled = failure.isCanceled && current.isCanceled
                 let reported = failure.isCanceled && current.isTimedOut ? failure.timedOut : failure
                 current.continuation.resume(throwing: isCanceled ? CancellationError() : reported)
+            } else if warning.isPosted {
+                current.continuation.resume(throwing: PostgresFailure.unreplicated)
             } else {
                 current.continuation.resume(returning: current.results)
             }
@@ -260,6 +265,25 @@
             guard let current = exchange else { return }
             exchange = nil
             current.continuation.resume(throwing: current.failure ?? failure)
+        }
+
+        /// Whether the server has committed a transaction without the confirmation of a synchronous standby, because a cancellation or
+        /// an administrator ended the wait. It then answers like after any commit, and posts only a warning, known by the name of
+        /// its function (PostgreSQL source, `src/backend/replication/syncrep.c`).
+        ///
+        /// `@unchecked Sendable` because libpq calls the receiver only on the connection's queue.
+        private final class ReplicationWarning: @unchecked Sendable {
+            var isPosted = false
+
+            /// Receives the notices of a connection of libpq, until it is closed. The default receiver writes to standard error.
+            func receive(from handle: OpaquePointer) {
+                let receiver: PQnoticeReceiver = { context, result in
+                    guard let context, let name = PQresultErrorField(result, Int32(UInt8(ascii: "R"))) else { return }
+                    guard String(cString: name) == "SyncRepWaitForLSN" else { return }
+                    Unmanaged<ReplicationWarning>.fromOpaque(context).takeUnretainedValue().isPosted = true
+                }
+                PQsetNoticeReceiver(handle, receiver, Unmanaged.passUnretained(self).toOpaque())
+            }
         }
 
         // MARK: - Cancellations and time limits

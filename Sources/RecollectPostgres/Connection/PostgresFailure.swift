@@ -55,6 +55,11 @@
         static let changedMeanwhile = PostgresFailure(
             sqlState: "40001", message: "another transaction has changed the same session")
 
+        /// The failure of a commit not confirmed by the standbys.
+        static let unreplicated = PostgresFailure(
+            sqlState: "40003",
+            message: "the server has committed a transaction, but no synchronous standby has confirmed it")
+
         /// Whether the same transaction may succeed if it runs again: a serialization failure or a deadlock.
         var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
@@ -110,6 +115,11 @@
             case "25006": (.readOnly, "the server is a standby or read-only; name the primary in the URL")
             case "54000", "22001": (.tooLarge, "")
             case "23505": (.conflict, "")
+            case "40003":
+                (
+                    .unavailable,
+                    "a promotion may lose it; check the standbys of synchronous_standby_names, and save again"
+                )
             case "42P01", "3F000": (.cannotOpen, "create the tables of the history, or update them, first")
             case "XX001", "XX002": (.damaged, "restore the database from a backup")
             default:

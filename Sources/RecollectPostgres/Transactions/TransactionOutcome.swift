@@ -28,8 +28,12 @@
         }
 
         /// Returns the attempt that was committed; `nil` if none was.
+        ///
+        /// If its connection ended while it waited for a synchronous standby, it is committed on the primary alone. So this is a
+        /// write: its commit waits until the standby has all before it.
         func committedAttempt(_ connection: PostgresConnection) async throws -> Int64? {
-            let rows = try await connection.run("SELECT attempt FROM recollect.outcome WHERE key = $1", .integer(key))
+            let rows = try await connection.run(
+                "UPDATE recollect.outcome SET attempt = attempt WHERE key = $1 RETURNING attempt", .integer(key))
             return rows.count == 1 ? rows.integer(0, 0) : nil
         }
     }

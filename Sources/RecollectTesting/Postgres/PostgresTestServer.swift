@@ -12,7 +12,8 @@
 
     /// A PostgreSQL server of its own for a test, from the installed programs, in a temporary folder.
     ///
-    /// `start` gives a running server, and `createDatabase` the URL of an empty database for each test.
+    /// `start` gives a running server, and `createDatabase` the URL of an empty database for each test. `startStandby` gives a copy that
+    /// follows it, and `promote` makes the copy the primary.
     ///
     /// It listens on a free port of 127.0.0.1 and ends with the process, or with the last reference. It needs no root; as root, it
     /// runs as the user `postgres`, because PostgreSQL refuses to run as root.
@@ -53,6 +54,8 @@
         public let folder: URL
         private let programs: PostgresPrograms
         private let process = Locked<Process?>(nil)
+        /// The name of a standby for its primary.
+        private var standbyName: String { "standby_\(port)" }
 
         /// Whether the programs of PostgreSQL are installed.
         public static var isInstalled: Bool { PostgresPrograms.found != nil }
@@ -85,17 +88,65 @@
             }
         }
 
-        /// The URL of a database, for the user `recollect`.
-        public func url(database: String = "postgres") -> String {
-            let password = Self.password.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-            return "postgres://recollect:\(password)@127.0.0.1:\(port)/\(database)"
+        /// Creates and starts a standby of this server: a copy with all its databases, following it by streaming replication.
+        ///
+        /// Takes about two seconds, and runs on a thread of Dispatch. The standby can be read. It ends with its own last reference.
+        /// - Parameter isSynchronous: Whether commits of this server then wait until the standby has them.
+        /// - Throws: As `start(_:)`.
+        public func startStandby(isSynchronous: Bool = true) async throws -> PostgresTestServer {
+            try await DispatchQueue(label: "recollect.postgres.testing").run { [self] () throws(RecollectError) in
+                try Self.rethrowing("copy") {
+                    let standby = PostgresTestServer(
+                        port: try Self.freePort(), folder: try programs.makeFolder(), programs: programs)
+                    try programs.run(
+                        "pg_basebackup", "-h", folder.path, "-p", "\(port)", "-U", "postgres", "-D", standby.data.path,
+                        "--checkpoint=fast", "--no-sync")
+                    try standby.configure([
+                        "port = \(standby.port)", "unix_socket_directories = '\(standby.folder.path)'",
+                        """
+                        primary_conninfo = 'host=\(folder.path) port=\(port) user=postgres application_name=\(standby.standbyName)'
+                        """,
+                        "wal_retrieve_retry_interval = '100ms'",
+                    ])
+                    try programs.write("", to: standby.signalFile)
+                    try standby.launch()
+                    if isSynchronous {
+                        try psql("ALTER SYSTEM SET synchronous_standby_names = '\(standby.standbyName)'")
+                        try psql("SELECT pg_reload_conf()")
+                    }
+                    return standby
+                }
+            }
         }
 
-        /// Creates an empty database with a new name, and returns its URL.
-        public func createDatabase() async throws -> String {
-            let name = "test_" + UUID.random().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
+        /// Ends the recovery of a standby: it no longer follows its primary, and accepts writes. Returns after the promotion.
+        ///
+        /// End the primary before: otherwise, both accept writes.
+        public func promote() async throws {
+            try await execute("SELECT pg_promote()")
+        }
+
+        /// The URL of a database, for the user `recollect`.
+        /// - Parameters:
+        ///   - database: The name of the database.
+        ///   - standbys: The servers to try after this one.
+        public func url(database: String = "postgres", standbys: [PostgresTestServer] = []) -> String {
+            let password = Self.password.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            let hosts = ([self] + standbys).map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+            return "postgres://recollect:\(password)@\(hosts)/\(database)"
+        }
+
+        /// Creates an empty database, and returns its URL.
+        /// - Parameters:
+        ///   - name: The name of the database, of letters, digits and `_`; `nil` for a new one.
+        ///   - standbys: The servers to try after this one.
+        public func createDatabase(
+            named name: String? = nil, standbys: [PostgresTestServer] = []
+        ) async throws -> String {
+            let name =
+                name ?? "test_" + UUID.random().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
             try await execute("CREATE DATABASE \(name) OWNER recollect")
-            return url(database: name)
+            return url(database: name, standbys: standbys)
         }
 
         /// Runs SQL by `psql` as the superuser, over the socket, and returns the output: a line for each row, with `|` between
@@ -103,12 +154,7 @@
         @discardableResult
         public func execute(_ sql: String, database: String = "postgres") async throws -> String {
             try await DispatchQueue(label: "recollect.postgres.testing").run { [self] () throws(RecollectError) in
-                try Self.rethrowing("run a statement of") {
-                    try programs.run(
-                        "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", folder.path, "-p", "\(port)",
-                        "-U",
-                        "postgres", "-d", database, "-c", sql)
-                }
+                try Self.rethrowing("run a statement of") { try psql(sql, database: database) }
             }
         }
 
@@ -139,6 +185,16 @@
 
         private var data: URL { folder.appendingPathComponent("data") }
 
+        /// The file that makes the server a standby. A promotion removes it.
+        private var signalFile: URL { data.appendingPathComponent("standby.signal") }
+
+        @discardableResult
+        private func psql(_ sql: String, database: String = "postgres") throws -> String {
+            try programs.run(
+                "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", folder.path, "-p", "\(port)", "-U",
+                "postgres", "-d", database, "-c", sql)
+        }
+
         private func create(_ configuration: Configuration) throws {
             try programs.run(
                 "initdb", "--pgdata", data.path, "--username", "postgres", "--encoding", "UTF8", "--locale", "C",
@@ -150,6 +206,11 @@
                     "fsync = \(configuration.isDurable)",
                     "full_page_writes = \(configuration.isDurable)", "shared_buffers = '32MB'", "autovacuum = off",
                 ] + (try certificateSettings(configuration)) + configuration.settings
+            try configure(settings)
+        }
+
+        /// Appends lines to `postgresql.conf`. Later lines replace earlier ones.
+        private func configure(_ settings: [String]) throws {
             let file = data.appendingPathComponent("postgresql.conf")
             let handle = try FileHandle(forWritingTo: file)
             defer { try? handle.close() }
@@ -176,7 +237,7 @@
                 let lines = (try? String(contentsOf: data.appendingPathComponent("postmaster.pid"), encoding: .utf8))?
                     .split(separator: "\n", omittingEmptySubsequences: false)
                 if let lines, lines.count > 7, lines[7].trimmingCharacters(in: .whitespaces) == "ready" {
-                    try setUpRole()
+                    if !FileManager.default.fileExists(atPath: signalFile.path) { try setUpRole() }
                     return
                 }
                 usleep(50_000)
@@ -188,9 +249,7 @@
 
         private func setUpRole() throws {
             let role = "recollect"
-            try programs.run(
-                "psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", folder.path, "-p", "\(port)", "-U", "postgres", "-d",
-                "postgres", "-c",
+            try psql(
                 """
                 DO $$ BEGIN
                   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(role)') THEN
