@@ -1,6 +1,8 @@
 #if Postgres
     import Logging
+    import Metrics
     import RecollectCore
+    import Tracing
 
     /// The limits of a history in PostgreSQL.
     public struct PostgresConfiguration: Sendable {
@@ -16,18 +18,25 @@
         public var replyLeaseDuration: Duration
         /// The logger for events. Message bodies are never logged.
         public var logger: Logger
+        /// The backend of metrics. The default is that of the process, so start it before the first store: `MetricsSystem.bootstrap`.
+        public var metrics: any MetricsFactory
+        /// The backend of spans, one for each operation. The default is that of the process: `InstrumentationSystem.bootstrap`.
+        public var tracer: any Tracer
 
         /// Creates a configuration.
         public init(
             maxConnections: Int = 10, connectionTimeout: Duration = .seconds(10),
             feedTimeout: Duration = .seconds(1), replyLeaseDuration: Duration = .seconds(30),
-            logger: Logger = Logger(label: "recollect.history")
+            logger: Logger = Logger(label: "recollect.history"), metrics: any MetricsFactory = MetricsSystem.factory,
+            tracer: any Tracer = InstrumentationSystem.tracer
         ) {
             self.maxConnections = maxConnections
             self.connectionTimeout = connectionTimeout
             self.feedTimeout = feedTimeout
             self.replyLeaseDuration = replyLeaseDuration
             self.logger = logger
+            self.metrics = metrics
+            self.tracer = tracer
         }
     }
 #endif

@@ -49,12 +49,16 @@
         }
 
         let address: PostgresAddress
+        let metrics: PostgresMetrics
         private let limits: Limits
         private let state = Locked(State())
         private let numbers = Locked(0)
 
-        init(_ address: PostgresAddress, limits: Limits = Limits()) {
+        init(
+            _ address: PostgresAddress, limits: Limits = Limits(), metrics: PostgresMetrics = PostgresMetrics()
+        ) {
             self.address = address
+            self.metrics = metrics
             self.limits = limits
         }
 
@@ -71,7 +75,9 @@
         func withConnection<Value: Sendable>(
             _ body: (PostgresConnection) async throws -> Value
         ) async throws -> Value {
+            let start = ContinuousClock.now
             let connection = try await acquire()
+            metrics.recordWait(since: start)
             do {
                 let value = try await body(connection)
                 putBack(connection)

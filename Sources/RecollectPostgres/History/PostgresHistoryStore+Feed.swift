@@ -84,7 +84,7 @@
             let deadline = ContinuousClock.now + configuration.feedTimeout
             var pause = Duration.milliseconds(1)
             while true {
-                let rows = try await performing(query)
+                let rows = try await performing("changes", query)
                 let isFull = rows.count >= limit && !rows.isNull(0, 0)
                 guard !isFull, rows.boolean(0, rows.columnCount - 1), ContinuousClock.now < deadline else {
                     return read(rows)

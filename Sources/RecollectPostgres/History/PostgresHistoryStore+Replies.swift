@@ -129,7 +129,8 @@
 
         private func replies(of session: SessionKey) async throws -> [StreamingReplyRow] {
             let query = StreamingReplyRow.query("session_id = $2", session.userId, .bytes(session.sessionId.bytes))
-            return StreamingReplyRow.read(try await performing { try await $0.run(query) }, userId: session.userId)
+            return StreamingReplyRow.read(
+                try await performing("streamingReplies") { try await $0.run(query) }, userId: session.userId)
         }
 
         /// Turns a streaming reply into a message and trims its scope.

@@ -51,9 +51,13 @@
             return Page(sessions, page, cursor: query.cursor(of:))
         }
 
-        private func list(_ condition: String, _ values: [PostgresValue]) async throws -> [Session] {
+        private func list(
+            _ condition: String, _ values: [PostgresValue], _ operation: String = #function
+        ) async throws -> [Session] {
             Self.sessions(
-                try await performing { try await $0.run(Self.statement(condition, values), readsInOrder: true) })
+                try await performing(operation) {
+                    try await $0.run(Self.statement(condition, values), readsInOrder: true)
+                })
         }
 
         private static func statement(_ condition: String, _ values: [PostgresValue]) -> PostgresStatement {

@@ -8,7 +8,7 @@
     /// ```swift
     /// let history = try PostgresHistoryStore(url: "postgres://app@db.example.com/chats?sslrootcert=/etc/ssl/ca.pem")
     /// try await history.migrate()
-    /// let chat = DeviceChatStorage(history: history, userId: "ana")
+    /// let chat = PostgresChatStorage(history: history, userId: "ana")
     /// ```
     ///
     /// Every call runs at the server, in one transaction: see `HistoryStore` for the promises. A save is durable when it returns,
@@ -48,7 +48,9 @@
             var limits = PostgresPool.Limits()
             limits.maxConnections = max(1, configuration.maxConnections)
             limits.waitingTime = configuration.connectionTimeout
-            database = PostgresDatabase(pool: PostgresPool(address, limits: limits))
+            let metrics = PostgresMetrics(
+                configuration.metrics, tracer: configuration.tracer, server: address.description)
+            database = PostgresDatabase(pool: PostgresPool(address, limits: limits, metrics: metrics))
             appends = AppendQueue(database, knownStates)
         }
 
@@ -80,23 +82,29 @@
         }
 
         /// Runs an operation, after a check of the tables' version at the first use.
-        func performing<Value: Sendable>(_ body: (PostgresDatabase) async throws -> Value) async throws -> Value {
-            if !isChecked.withLock({ $0 }) {
-                try await PostgresMigrator(database: database).checkVersion()
-                isChecked.withLock { $0 = true }
+        /// - Parameter operation: Its name in metrics.
+        func performing<Value: Sendable>(
+            _ operation: String = #function, _ body: (PostgresDatabase) async throws -> Value
+        ) async throws -> Value {
+            try await database.pool.metrics.measure(operation) {
+                if !isChecked.withLock({ $0 }) {
+                    try await PostgresMigrator(database: database).checkVersion()
+                    isChecked.withLock { $0 = true }
+                }
+                return try await body(database)
             }
-            return try await body(database)
         }
 
         /// Runs an operation on one session in a transaction with a lock on it. Returns `nil` without such a session.
         /// - Parameters:
         ///   - createdAt: The date for a missing session, in milliseconds since 1970; `nil` creates none.
+        ///   - operation: Its name in metrics.
         ///   - body: The operation, with the number of the session. Returns the last statements and the value.
         func writing<Value: Sendable>(
-            _ session: SessionKey, creatingAt createdAt: Int64? = nil,
+            _ session: SessionKey, creatingAt createdAt: Int64? = nil, _ operation: String = #function,
             _ body: (Int64, PostgresTransaction) async throws -> (statements: [PostgresStatement], value: Value)
         ) async throws -> Value? {
-            let value: Value? = try await performing { database in
+            let value: Value? = try await performing(operation) { database in
                 try await transaction(in: database) { transaction in
                     let creation = createdAt.map { [SessionColumns.insertion(of: session, createdAt: $0)] } ?? []
                     let results = try await transaction.run(creation + [SessionColumns.lock(session)])

@@ -35,7 +35,7 @@
             let others = PostgresStatement(
                 "SELECT FROM recollect.turn_lease WHERE user_id = $1 AND session_id = $2 LIMIT 2",
                 parameters: values(session))
-            return try await store.performing { database in
+            return try await store.performing("lease") { database in
                 try await database.transaction { transaction in
                     let results = try await transaction.run([statement, others])
                     return ([], (results[0].integer(0, 0), results[1].count == 1))
@@ -50,14 +50,14 @@
                   expires_at <= clock_timestamp() + $4 * interval '1 millisecond'
                 FROM recollect.turn_lease WHERE user_id = $1 AND session_id = $2 AND token <= $3 ORDER BY token
                 """, parameters: values(session, .integer(token), .integer((duration / 2).milliseconds)))
-            let rows = try await store.performing { try await $0.run(query) }
+            let rows = try await store.performing("lease") { try await $0.run(query) }
             guard rows.count > 0, rows.integer(rows.count - 1, 0) == token else { return nil }
             guard (0..<rows.count - 1).allSatisfy({ rows.boolean($0, 1) }) else {
                 // Half of the time is left, or less.
                 guard rows.boolean(rows.count - 1, 2) else { return false }
                 return try await renew(token, of: session, for: duration) ? false : nil
             }
-            let (isFirst, saved) = try await store.performing { database in
+            let (isFirst, saved) = try await store.performing("lease") { database in
                 try await database.transaction {
                     transaction -> ([PostgresStatement], (Bool?, [PostgresHistoryStore.SavedReply])) in
                     let removed = try await transaction.run([
@@ -97,7 +97,7 @@
 
         func renew(_ token: Int64, of session: SessionKey, for duration: Duration) async throws -> Bool {
             let statement = renewal(token, of: session, for: duration)
-            return try await store.performing { try await $0.run(statement) }.affectedCount > 0
+            return try await store.performing("renewLease") { try await $0.run(statement) }.affectedCount > 0
         }
 
         private func renewal(_ token: Int64, of session: SessionKey, for duration: Duration) -> PostgresStatement {
@@ -112,7 +112,7 @@
             let statement = PostgresStatement(
                 "DELETE FROM recollect.turn_lease WHERE user_id = $1 AND session_id = $2 AND token = $3",
                 parameters: values(session, .integer(token)))
-            _ = try await store.performing { try await $0.run(statement) }
+            _ = try await store.performing("releaseLease") { try await $0.run(statement) }
             signal.signal()
         }
 

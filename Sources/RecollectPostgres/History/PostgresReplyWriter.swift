@@ -39,13 +39,13 @@
             guard let parts else {
                 let statement = StreamingReplyRow.save(
                     text, of: reply, scope.userId, lease: store.configuration.replyLeaseDuration)
-                return try await store.performing { _ = try await $0.run(statement) }
+                return try await store.performing("saveReply") { _ = try await $0.run(statement) }
             }
             try parts.checkSavable()
             let (separated, all) = [ConversationMessage(role: .assistant, parts: parts)].separatingAttachments()
             let known = saved.withLock { $0 }
             let attachments = all.filter { !known.contains($0.key) }
-            try await store.performing { database in
+            try await store.performing("saveReply") { database in
                 try await database.transaction { transaction in
                     let lock = PostgresStatement(
                         "SELECT FROM recollect.streaming_reply WHERE user_id = $1 AND reply = $2 FOR UPDATE",

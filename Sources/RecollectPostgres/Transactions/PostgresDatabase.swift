@@ -158,6 +158,7 @@
                 {
                     throw failure.error(at: pool.address.description)
                 }
+                pool.metrics.recordRepetition(failure.isConflict ? .conflict : .unavailable)
                 // Transactions in conflict must not meet again.
                 do {
                     try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
