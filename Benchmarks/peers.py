@@ -1,7 +1,9 @@
 """Saves and loads the chat of PeerBenchmark.swift with another library, as its documentation shows.
 
-Usage: peers.py LIBRARY FOLDER TURNS QUESTION ANSWER. Prints the nanoseconds of each saved turn and of each load of the
-last 100 messages as JSON. The libraries: pip install openai-agents langgraph langgraph-checkpoint-sqlite "google-adk[db]".
+Usage: peers.py LIBRARY LOCATION TURNS QUESTION ANSWER. Saves to SQLite in a folder, or to an empty database of PostgreSQL by its URL
+(`postgres://…`). Prints the nanoseconds of each saved turn and of each load of the last 100 messages as JSON. The libraries:
+pip install openai-agents langgraph langgraph-checkpoint-sqlite "google-adk[db]", and for PostgreSQL also "openai-agents[sqlalchemy]"
+asyncpg langgraph-checkpoint-postgres "psycopg[binary]".
 """
 
 import asyncio
@@ -27,10 +29,22 @@ async def measure(save, load, turns):
     return times
 
 
-async def openai_agents(folder, turns, question, answer):
-    from agents import SQLiteSession
+def alchemy(location, name):
+    """The URL for SQLAlchemy."""
+    if location.startswith("postgres://"):
+        return location.replace("postgres://", "postgresql+asyncpg://")
+    return "sqlite+aiosqlite:///" + os.path.join(location, name)
 
-    session = SQLiteSession("session", os.path.join(folder, "agents.db"))
+
+async def openai_agents(location, turns, question, answer):
+    if location.startswith("postgres://"):
+        from agents.extensions.memory import SQLAlchemySession
+
+        session = SQLAlchemySession.from_url("session", url=alchemy(location, ""), create_tables=True)
+    else:
+        from agents import SQLiteSession
+
+        session = SQLiteSession("session", os.path.join(location, "agents.db"))
 
     async def save(turn):
         await session.add_items(
@@ -42,9 +56,18 @@ async def openai_agents(folder, turns, question, answer):
     return await measure(save, load, turns)
 
 
-async def langgraph(folder, turns, question, answer):
-    from langchain_core.messages import AIMessage
+def langgraph_saver(location):
+    if location.startswith("postgres://"):
+        from langgraph.checkpoint.postgres import PostgresSaver
+
+        return PostgresSaver.from_conn_string(location)
     from langgraph.checkpoint.sqlite import SqliteSaver
+
+    return SqliteSaver.from_conn_string(os.path.join(location, "langgraph.db"))
+
+
+async def langgraph(location, turns, question, answer):
+    from langchain_core.messages import AIMessage
     from langgraph.graph import END, START, MessagesState, StateGraph
 
     graph = StateGraph(MessagesState)
@@ -52,7 +75,8 @@ async def langgraph(folder, turns, question, answer):
     graph.add_edge(START, "model")
     graph.add_edge("model", END)
     thread = {"configurable": {"thread_id": "session"}}
-    with SqliteSaver.from_conn_string(os.path.join(folder, "langgraph.db")) as saver:
+    with langgraph_saver(location) as saver:
+        saver.setup()
         app = graph.compile(checkpointer=saver)
 
         async def save(turn):
@@ -64,13 +88,13 @@ async def langgraph(folder, turns, question, answer):
         return await measure(save, load, turns)
 
 
-async def google_adk(folder, turns, question, answer):
+async def google_adk(location, turns, question, answer):
     from google.adk.events import Event
     from google.adk.sessions import DatabaseSessionService
     from google.adk.sessions.base_session_service import GetSessionConfig
     from google.genai.types import Content, Part
 
-    service = DatabaseSessionService("sqlite+aiosqlite:///" + os.path.join(folder, "adk.db"))
+    service = DatabaseSessionService(alchemy(location, "adk.db"))
     key = {"app_name": "bench", "user_id": "bench"}
     session = await service.create_session(**key, session_id="session")
 
@@ -88,5 +112,5 @@ async def google_adk(folder, turns, question, answer):
 
 
 if __name__ == "__main__":
-    library, folder, turns, question, answer = sys.argv[1:]
-    print(json.dumps(asyncio.run(globals()[library.replace("-", "_")](folder, int(turns), question, answer))))
+    library, location, turns, question, answer = sys.argv[1:]
+    print(json.dumps(asyncio.run(globals()[library.replace("-", "_")](location, int(turns), question, answer))))

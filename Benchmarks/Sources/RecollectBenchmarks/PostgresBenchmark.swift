@@ -6,7 +6,7 @@ import Recollect
     import RecollectTesting
 
     /// Saves, windows, lists, searches and the change feed of a history in PostgreSQL, on a durable server of its own. The baselines are
-    /// run by `pgbench` with prepared statements: the same rows in the same tables, without the library.
+    /// run by `pgbench`: the same rows in the same tables, without the library.
     func postgresLines(_ sizes: Sizes) async throws -> [Line] {
         let server = try await PostgresTestServer.start(
             PostgresTestServer.Configuration(
@@ -21,11 +21,20 @@ import Recollect
         try await history.migrate()
         let bench = PostgresBench(history: history, bare: try BarePostgres(url: url))
         var lines = try await bench.turnLines(rounds: max(3, sizes.rounds / 8))
+        lines.append(try await bench.standbyLine(server, rounds: max(3, sizes.rounds / 8)))
         lines += try await bench.searchLines(messages: sizes.messages, users: sizes.users)
         lines += try await bench.feedLines(changes: sizes.messages / 5)
         lines += try await bench.windowLines(messages: sizes.messages, rounds: sizes.rounds)
         lines += try await bench.listLines(sessions: sizes.library, rounds: sizes.rounds)
         history.close()
+        lines += try await postgresGrowthLines(
+            server, from: 10_000, to: sizes.messages * 10, rounds: sizes.rounds)
+        lines += try await peerLines("PostgreSQL: ", turns: sizes.peerTurns, rounds: 3) { body in
+            let history = try PostgresHistoryStore(url: try await server.createDatabase())
+            try await history.migrate()
+            try await body(history, try await server.createDatabase())
+            history.close()
+        }
         try await server.stop()
         return lines
     }
@@ -51,31 +60,62 @@ import Recollect
                 FROM recollect.session WHERE user_id = 'bare';
                 CREATE UNIQUE INDEX bare_number ON bare (number);
                 """)
-            let turn = bare.turn
             var lines: [Line] = []
             for (name, tasks, many, target, isRate) in [
                 ("a durable turn of two messages, one client", 1, true, 1.3, false),
                 ("64 tasks save durably, each in a session of its own", 64, true, 1.2, true),
                 ("64 tasks save durably in one session", 64, false, 1, true),
             ] {
-                var (ours, baseline) = ([Double](), [Double]())
+                let script = try bare.turn(many ? sessions : 1)
+                var (ours, baseline, prepared) = ([Double](), [Double](), [Double]())
                 for round in 0..<rounds {
                     let saved = try await saveTurns(tasks: tasks, inOwnSessions: many, round: round)
+                    let each = max(1, saved.count / tasks)
                     ours.append(saved.perSecond)
                     baseline.append(
-                        try bare.transactionsPerSecond(
-                            turn(many ? sessions : 1), clients: tasks, each: max(1, saved.count / tasks)))
+                        try bare.transactionsPerSecond(script, .extended, clients: tasks, each: each))
+                    prepared.append(
+                        try bare.transactionsPerSecond(script, .prepared, clients: tasks, each: each))
                 }
-                let ratio = zip(ours, baseline).map { $0 / $1 }.sorted()[rounds / 2]
                 func rate(_ values: [Double]) -> String { "\(Int(values.sorted()[rounds / 2])) turns/s" }
-                lines.append(
+                func ratio(to baseline: [Double]) -> Double {
+                    let ratio = zip(ours, baseline).map { $0 / $1 }.sorted()[rounds / 2]
+                    return isRate ? ratio : 1 / ratio
+                }
+                let reached = ratio(to: baseline)
+                lines += [
                     Line(
-                        work: "PostgreSQL: \(name); the baseline is `pgbench` with as many clients",
-                        ours: rate(ours), baseline: rate(baseline), ratio: isRate ? ratio : 1 / ratio,
+                        work: "PostgreSQL: \(name); the baseline is `pgbench -M extended` with as many clients",
+                        ours: rate(ours), baseline: rate(baseline), ratio: reached,
                         target: isRate ? "≥ \(target)" : "≤ \(target)",
-                        isMet: isRate ? ratio >= target : 1 / ratio <= target))
+                        isMet: isRate ? reached >= target : reached <= target),
+                    Line(
+                        work: "PostgreSQL: the same; the baseline is `pgbench -M prepared`", ours: rate(ours),
+                        baseline: rate(prepared), ratio: ratio(to: prepared)),
+                ]
             }
             return lines
+        }
+
+        /// Compares 64 tasks of a primary with a synchronous standby with the same tasks before it had one.
+        func standbyLine(_ server: PostgresTestServer, rounds: Int) async throws -> Line {
+            var alone: [Double] = []
+            for round in 0..<rounds {
+                alone.append(try await saveTurns(tasks: 64, inOwnSessions: true, round: round).perSecond)
+            }
+            let standby = try await server.startStandby()
+            var copied: [Double] = []
+            for round in 0..<rounds {
+                copied.append(try await saveTurns(tasks: 64, inOwnSessions: true, round: round).perSecond)
+            }
+            try await server.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            try await server.execute("SELECT pg_reload_conf()")
+            try await standby.stop()
+            func rate(_ values: [Double]) -> String { "\(Int(values.sorted()[rounds / 2])) turns/s" }
+            return Line(
+                work: "PostgreSQL: 64 tasks save durably, with a synchronous standby; the baseline is without",
+                ours: rate(copied), baseline: rate(alone),
+                ratio: copied.sorted()[rounds / 2] / alone.sorted()[rounds / 2])
         }
 
         /// Saves turns for two seconds.
@@ -264,7 +304,13 @@ import Recollect
     }
 
     /// The baselines, run by `pgbench` and `psql`.
-    private final class BarePostgres {
+    final class BarePostgres {
+        /// The protocol of `pgbench`: the server plans each statement anew, or once per connection.
+        enum Statements: String {
+            case extended
+            case prepared
+        }
+
         private let url: String
         private let folder: Folder
 
@@ -314,21 +360,25 @@ import Recollect
 
         /// Runs a script as often as given, in each client. By count, because `pgbench` ends a given time by a signal, which is blocked
         /// in child processes of Dispatch's threads.
-        func transactionsPerSecond(_ script: String, clients: Int, each transactions: Int) throws -> Double {
+        func transactionsPerSecond(
+            _ script: String, _ statements: Statements, clients: Int, each transactions: Int
+        ) throws -> Double {
             try pgbench(
-                script, ["-c", "\(clients)", "-j", "\(min(2, clients))", "-t", "\(transactions)"], "tps = ")
+                script, statements, ["-c", "\(clients)", "-j", "\(min(2, clients))", "-t", "\(transactions)"], "tps = ")
         }
 
         /// Returns the mean time of a query.
         func microseconds(_ sql: String, transactions: Int) throws -> Double {
-            try pgbench(sql, ["-c", "1", "-t", "\(transactions)"], "latency average = ") * 1_000
+            try pgbench(sql, .prepared, ["-c", "1", "-t", "\(transactions)"], "latency average = ") * 1_000
         }
 
-        private func pgbench(_ script: String, _ arguments: [String], _ label: String) throws -> Double {
+        private func pgbench(
+            _ script: String, _ statements: Statements, _ arguments: [String], _ label: String
+        ) throws -> Double {
             let file = folder.path("script.sql")
             try script.write(toFile: file, atomically: true, encoding: .utf8)
-            let output = try ChildProcess.run("pgbench", ["-n", "-M", "prepared", "-f", file] + arguments + [url])
-                .output
+            let options = ["-n", "-M", statements.rawValue, "-f", file]
+            let output = try ChildProcess.run("pgbench", options + arguments + [url]).output
             let value = output.split(separator: "\n").first { $0.hasPrefix(label) }?.dropFirst(label.count)
                 .prefix { $0.isNumber || $0 == "." }
             guard let number = value.flatMap({ Double($0) }) else {
