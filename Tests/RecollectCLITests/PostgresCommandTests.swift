@@ -68,6 +68,10 @@
             let check = try await run("postgres", "check", "--json", code: 2).json()
             #expect((check["problems"]?.arrayValue ?? []).allSatisfy { $0["kind"] == "durability" }, "\(check)")
             #expect(try await run("doctor", code: 1).messages.contains("recall postgres check"))
+            let refusal = try await run("postgres", "expire", "--before", "2001-01-01", code: 1).messages
+            #expect(refusal.contains("nothing was deleted") && refusal.contains("--yes"))
+            let expired = try await run("postgres", "expire", "--before", "2001-01-01", "--yes", "--json").json()
+            #expect(expired["messageCount"] == 0 && expired["sessionCount"] == 0)
             let deleted = try await run("delete", "11111111-aaaa", "--yes")
             #expect(deleted.output.contains("until its next VACUUM"))
             #expect(try await run("delete", "11111111-aaaa", "--yes", code: 1).messages.contains("no session"))

@@ -6,7 +6,7 @@
     struct PostgresCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "postgres",
-            abstract: "Create, update and check the tables of a history in PostgreSQL.",
+            abstract: "Create, update, check and expire a history in PostgreSQL.",
             discussion: """
                 Every command takes the URL of a database in place of the folder of a history: --store, or the environment \
                 variable RECOLLECT_STORE. It is a URL of libpq, such as postgres://app@db.example.com:5432/chats, with several \
@@ -20,7 +20,7 @@
                 """,
             subcommands: [
                 PostgresInitCommand.self, PostgresMigrateCommand.self, PostgresCheckCommand.self,
-                PostgresSQLCommand.self,
+                PostgresSQLCommand.self, PostgresExpireCommand.self,
             ])
     }
 

@@ -31,18 +31,41 @@
             _ ids: [String], agentId: String? = nil, attachments: [String: Data] = [:], in session: SessionKey,
             _ number: Int64, _ transaction: PostgresTransaction
         ) async throws {
+            try await self.init(
+                "message_id = ANY ($3) AND ($4::bytea IS NULL OR agent_id = $4) ORDER BY position",
+                [.byteArrays(ids.map(\.bytes)), .bytes(of: agentId)], attachments: attachments, in: session, number,
+                transaction)
+        }
+
+        /// Creates an operation on messages with a timestamp before a date, and reads them.
+        /// - Parameters:
+        ///   - date: The date, in milliseconds since 1970.
+        ///   - limit: The maximum number of messages.
+        init(
+            olderThan date: Int64, limit: Int, in session: SessionKey, _ number: Int64,
+            _ transaction: PostgresTransaction
+        ) async throws {
+            try await self.init(
+                "timestamp < $3 ORDER BY position LIMIT $4", [.integer(date), .integer(Int64(limit))], attachments: [:],
+                in: session, number, transaction)
+        }
+
+        private init(
+            _ condition: String, _ values: [PostgresValue], attachments: [String: Data], in session: SessionKey,
+            _ number: Int64, _ transaction: PostgresTransaction
+        ) async throws {
             self.attachments = attachments
             self.session = session
             self.number = number
             self.transaction = transaction
-            let rows = try await transaction.run(
-                """
-                SELECT \(MessageColumns.selected), scope, position, sequence, number, agent_id
-                FROM recollect.message JOIN recollect.scope USING (user_id, session, scope)
-                WHERE user_id = $1 AND session = $2 AND message_id = ANY ($3) AND ($4::bytea IS NULL OR agent_id = $4)
-                ORDER BY position
-                """, .bytes(session.userId.bytes), .integer(number), .byteArrays(ids.map(\.bytes)),
-                .bytes(of: agentId))
+            let rows = try await transaction.run([
+                PostgresStatement(
+                    """
+                    SELECT \(MessageColumns.selected), scope, position, sequence, number, agent_id
+                    FROM recollect.message JOIN recollect.scope USING (user_id, session, scope)
+                    WHERE user_id = $1 AND session = $2 AND \(condition)
+                    """, parameters: [.bytes(session.userId.bytes), .integer(number)] + values)
+            ])[0]
             let first = MessageColumns.count
             found = (0..<rows.count).map { row in
                 let message = MessageColumns.read(rows, row)
@@ -88,7 +111,8 @@
         }
 
         /// Writes the changed rows, and returns the last statements of the transaction.
-        func statements() async throws -> [PostgresStatement] {
+        /// - Parameter recordsMessages: Whether the feed has a change for each message, and not one without IDs for all of them.
+        func statements(recordsMessages: Bool = true) async throws -> [PostgresStatement] {
             let edited = found.filter { message in message.new.map { !message.old.hasSameContent(as: $0) } ?? false }
             let deleted = found.filter { $0.new == nil }
             guard !edited.isEmpty || !deleted.isEmpty else { return [] }
@@ -105,7 +129,11 @@
             }
             let used = Set(uses.map(\.sha256))
             statements += rows.save(attachments.filter { used.contains($0.key) }, for: uses, isRelative: false)
-            for message in edited + deleted {
+            if !recordsMessages {
+                statements += ChangeColumns.record(
+                    .sessionRearranged, session, at: transaction.reserveFeedNumbers())
+            }
+            for message in edited + deleted where recordsMessages {
                 statements += ChangeColumns.record(
                     message.new == nil ? .messageDeleted : .messageEdited, of: message.old.id,
                     agentId: message.agentId, sequence: message.sequence, in: session,

@@ -57,12 +57,26 @@
         /// Deletes a session with its branches permanently: see `HistoryStore`.
         @discardableResult
         public func deleteSession(_ session: SessionKey) async throws -> Bool {
+            try await delete(session, ifDiscardedBefore: nil)
+        }
+
+        /// Deletes a session with its branches permanently.
+        /// - Parameter date: Deletes nothing unless the session is discarded since before this date, in milliseconds since 1970;
+        ///   `nil` for no condition.
+        /// - Returns: Whether it was deleted.
+        func delete(_ session: SessionKey, ifDiscardedBefore date: Int64?) async throws -> Bool {
             let user = PostgresValue.bytes(session.userId.bytes)
             // In a transaction before that of the deletion: a write locks its lease before its session.
             _ = try await performing {
                 try await $0.write(PostgresLease.removeExpired(of: session.userId, in: session.sessionId))
             }
             return try await writing(session) { number, transaction in
+                if let date {
+                    let discarded = try await transaction.run(
+                        "SELECT FROM recollect.session WHERE user_id = $1 AND session = $2 AND discarded_at < $3", user,
+                        .integer(number), .integer(date))
+                    if discarded.count == 0 { return ([], false) }
+                }
                 let gone = try await locked(
                     """
                     user_id = $1 AND session IN (

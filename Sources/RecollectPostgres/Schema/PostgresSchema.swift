@@ -45,7 +45,7 @@
         }
 
         /// The number of partitions of the tables of sessions and of messages. Autovacuum cleans each by itself.
-        private static let partitionCount = 16
+        static let partitionCount = 16
 
         private static let sessions =
             [
