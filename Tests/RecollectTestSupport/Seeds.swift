@@ -99,7 +99,9 @@ package enum Seeds {
     private static func command(_ test: Test, _ seed: UInt64) -> String {
         let names = test.id.nameComponents.map { String($0.prefix { $0 != "(" }) }
         let filter = test.id.moduleName + "." + names.joined(separator: "/")
-        #if AsyncHTTPClient
+        #if AsyncHTTPClient && Postgres
+            let traits = " --traits CommandLine,AsyncHTTPClient,Postgres"
+        #elseif AsyncHTTPClient
             let traits = " --traits CommandLine,AsyncHTTPClient"
         #elseif CommandLine
             let traits = " --traits CommandLine"
