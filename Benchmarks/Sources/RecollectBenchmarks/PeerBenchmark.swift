@@ -5,7 +5,8 @@ import Recollect
 /// is skipped if it is not installed for `python3`, or for the program named by `RECOLLECT_PEERS`.
 func peerLines(turns: Int, rounds: Int) async throws -> [Line] {
     try await peerLines("", turns: turns, rounds: rounds) { body in
-        let (ours, theirs) = (try Folder(), try Folder())
+        let ours = try Folder()
+        let theirs = try Folder()
         let history = SQLiteHistoryStore(directory: ours.url)
         try await body(history, theirs.url.path)
         await history.close()

@@ -149,10 +149,10 @@ import Recollect
             let filling = try await time {
                 questions = try await fill(messages: count, users: (0..<users).map { "user \($0)" })
             }
-            try bare.execute("ANALYZE")
+            try bare.execute("ANALYZE recollect.session, recollect.scope, recollect.message")
             let before = try await search(questions)
             _ = try await fill(messages: count, users: ["another user"])
-            try bare.execute("ANALYZE")
+            try bare.execute("ANALYZE recollect.session, recollect.scope, recollect.message")
             let after = try await search(questions)
             let growth = after.median / before.median
             return [
@@ -266,7 +266,7 @@ import Recollect
                 }
                 try await group.waitForAll()
             }
-            try bare.execute("ANALYZE")
+            try bare.execute("ANALYZE recollect.session, recollect.scope, recollect.message")
             return [
                 try await line(
                     "PostgreSQL: the first 50 of \(count) sessions; the baseline is the query by key", rounds: rounds,

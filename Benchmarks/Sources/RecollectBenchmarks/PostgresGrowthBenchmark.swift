@@ -71,8 +71,8 @@ import Recollect
                     SELECT 'word' || (hashint8(session * 500 + i + n * 7919) & 65535) FROM generate_series(1, 20 + 40 * (1 - i % 2)) AS n))
                 FROM place, generate_series(1::bigint, 500) AS i;
                 """)
-            try bare.execute("VACUUM ANALYZE")
-            try bare.execute("CHECKPOINT")
+            try bare.execute("VACUUM ANALYZE recollect.session, recollect.scope, recollect.message")
+            try await server.execute("CHECKPOINT")
         }
 
         /// Saves a turn in random sessions, each in its known state, and loads their last messages.
