@@ -46,6 +46,16 @@
             }
         }
 
+        @Test("A check reports a setting that hides the server's warning about a synchronous standby")
+        func hiddenWarning() async throws {
+            let url = try await HistoryServer.url
+            let connection = try await PostgresConnection.connect(to: PostgresAddress(url))
+            let name = try await connection.run("SELECT current_database()").text(0, 0)
+            _ = try await connection.run("ALTER DATABASE \(name) SET client_min_messages = error")
+            let problems = try await PostgresHistoryStore(try PostgresAddress(url)).check().problems
+            #expect(problems.contains { $0.message.contains("client_min_messages") })
+        }
+
         /// The tables with rows of users.
         private static let tables: Set<String> = [
             "session", "tag", "scope", "message", "compaction", "turn_queue", "turn_lease", "streaming_reply",

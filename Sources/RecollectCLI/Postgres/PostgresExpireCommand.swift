@@ -9,7 +9,7 @@
             commandName: "expire",
             abstract: "Delete old messages of all users permanently.",
             discussion: """
-                Deletes messages with a timestamp before a date, and sessions discarded before it, of all users. Without --yes, asks \
+                Deletes messages with a timestamp before a date, and sessions discarded before it, of all users. Sessions without messages stay. Without --yes, asks \
                 for confirmation; without a terminal, deletes nothing. Servers delete nothing by themselves: run this each night.
 
                     recall postgres expire --before 90d --yes
@@ -29,6 +29,12 @@
 
         func validate() throws {
             if options.json, !yes { throw ValidationError("--json requires --yes.") }
+            if options.namedUser != nil {
+                throw ValidationError("This deletes messages of all users: leave out --user.")
+            }
+            if before.date > Date() {
+                throw ValidationError("--before is in the future: all messages of all users would be deleted.")
+            }
         }
 
         func run() async throws {

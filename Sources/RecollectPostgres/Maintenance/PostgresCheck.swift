@@ -19,7 +19,7 @@
                 """
                 SELECT current_setting('server_version'), (SELECT max(version) FROM recollect.migration),
                   pg_database_size(current_database()), current_setting('fsync'), current_setting('full_page_writes'),
-                  current_setting('synchronous_commit')
+                  current_setting('synchronous_commit'), current_setting('client_min_messages')
                 """)
             report = PostgresReport(
                 server: server, serverVersion: String(settings.text(0, 0).prefix { $0 != " " }),
@@ -28,6 +28,13 @@
             where settings.text(0, 3 + number) == "off" {
                 let loss = name == "synchronous_commit" ? "lose the newest saves" : "damage the database"
                 add("durability", "\(name) is off: a crash of the server can \(loss); set it to on")
+            }
+            // The server reports by a warning that a canceled commit is not on the synchronous standby.
+            if ["error", "fatal", "panic"].contains(settings.text(0, 6)) {
+                add(
+                    "durability",
+                    "client_min_messages is \(settings.text(0, 6)): a canceled save can return before a synchronous standby has it; set it to notice"
+                )
             }
             try await checkSchema()
         }
