@@ -91,6 +91,7 @@
             #expect(window.map(\.id) == all.elements.suffix(4).map(\.message.id))
             #expect(try await store.session(scope("c").session)?.messageCount == 21)
             let feed = try await store.changes(after: .beginning, limit: 100)
+            #expect(Set(feed.map(\.cursor)).count == feed.count)
             #expect(
                 feed.filter { $0.session == scope("c").session }.map(\.messageId) == all.elements.map(\.message.id))
         }
