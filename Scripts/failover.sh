@@ -4,11 +4,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
-need_swift
-need_sqlite
-need_editline
-need_libpq
+need_all
 cd "$root"
-export RECOLLECT_TURNS="${TURNS:-10000}"
 swift build --build-tests --traits "$test_traits"
-exec swift test --skip-build --traits "$test_traits" --disable-xctest --filter PostgresFailoverRunTests
+exec env RECOLLECT_TURNS="${TURNS:-10000}" swift test --skip-build --traits "$test_traits" --disable-xctest --filter PostgresFailoverRunTests

@@ -10,10 +10,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
-need_swift
-need_sqlite
-need_editline
-need_libpq
+need_all
 cd "$root"
 
 configuration=${CONFIGURATION:-debug}

@@ -15,10 +15,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
-need_swift
-need_sqlite
-need_editline
-need_libpq
+need_all
 patches="$root/Tests/Mutations"
 copy="$root/.build-mutations"
 logs="$copy/.build/mutations"

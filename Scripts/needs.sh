@@ -60,6 +60,14 @@ install_packages() {
     } || stop "The installation failed. Install them with" "  sudo apt-get install $*" "and run this again."
 }
 
+# All requirements of a build with the traits of the tests.
+need_all() {
+    need_swift
+    need_sqlite
+    need_editline
+    need_libpq
+}
+
 # SQLite's header and library, part of macOS. Call this after need_swift: the toolchain's clang searches for them.
 need_sqlite() {
     [ "$(uname)" = Linux ] || return 0

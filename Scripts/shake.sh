@@ -5,10 +5,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
 [ "$(uname -s)" = Linux ] || stop "Shaking works only on Linux."
-need_swift
-need_sqlite
-need_editline
-need_libpq
+need_all
 cd "$root"
 times=${TIMES:-10}
 

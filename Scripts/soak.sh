@@ -7,10 +7,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
-need_swift
-need_sqlite
-need_editline
-need_libpq
+need_all
 cd "$root"
 minutes=${MINUTES:-30}
 

@@ -12,10 +12,7 @@ set -eu
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKE_TERMOUT MAKE_TERMERR STEPS FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION PORT TURNS
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
-need_swift
-need_sqlite
-need_editline
-need_libpq
+need_all
 cd "$root"
 
 # A change of traits or settings in one folder would build Recollect again, so there are three:
