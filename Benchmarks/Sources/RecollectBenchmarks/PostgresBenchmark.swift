@@ -99,23 +99,22 @@ import Recollect
 
         /// Compares 64 tasks of a primary with a synchronous standby with the same tasks before it had one.
         func standbyLine(_ server: PostgresTestServer, rounds: Int) async throws -> Line {
-            var alone: [Double] = []
-            for round in 0..<rounds {
-                alone.append(try await saveTurns(tasks: 64, inOwnSessions: true, round: round).perSecond)
+            func perSecond() async throws -> Double {
+                var rates: [Double] = []
+                for round in 0..<rounds {
+                    rates.append(try await saveTurns(tasks: 64, inOwnSessions: true, round: round).perSecond)
+                }
+                return rates.sorted()[rounds / 2]
             }
+            let alone = try await perSecond()
             let standby = try await server.startStandby()
-            var copied: [Double] = []
-            for round in 0..<rounds {
-                copied.append(try await saveTurns(tasks: 64, inOwnSessions: true, round: round).perSecond)
-            }
+            let copied = try await perSecond()
             try await server.execute("ALTER SYSTEM RESET synchronous_standby_names")
             try await server.execute("SELECT pg_reload_conf()")
             try await standby.stop()
-            func rate(_ values: [Double]) -> String { "\(Int(values.sorted()[rounds / 2])) turns/s" }
             return Line(
                 work: "PostgreSQL: 64 tasks save durably, with a synchronous standby; the baseline is without",
-                ours: rate(copied), baseline: rate(alone),
-                ratio: copied.sorted()[rounds / 2] / alone.sorted()[rounds / 2])
+                ours: "\(Int(copied)) turns/s", baseline: "\(Int(alone)) turns/s", ratio: copied / alone)
         }
 
         /// Saves turns for two seconds.
@@ -149,10 +148,10 @@ import Recollect
             let filling = try await time {
                 questions = try await fill(messages: count, users: (0..<users).map { "user \($0)" })
             }
-            try bare.execute("ANALYZE recollect.session, recollect.scope, recollect.message")
+            try bare.analyze()
             let before = try await search(questions)
             _ = try await fill(messages: count, users: ["another user"])
-            try bare.execute("ANALYZE recollect.session, recollect.scope, recollect.message")
+            try bare.analyze()
             let after = try await search(questions)
             let growth = after.median / before.median
             return [
@@ -266,7 +265,7 @@ import Recollect
                 }
                 try await group.waitForAll()
             }
-            try bare.execute("ANALYZE recollect.session, recollect.scope, recollect.message")
+            try bare.analyze()
             return [
                 try await line(
                     "PostgreSQL: the first 50 of \(count) sessions; the baseline is the query by key", rounds: rounds,
@@ -321,6 +320,11 @@ import Recollect
 
         func execute(_ sql: String) throws {
             _ = try ChildProcess.run("psql", ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql])
+        }
+
+        /// Samples the tables of a history that our statements read. The others belong to the superuser.
+        func analyze() throws {
+            try execute("ANALYZE recollect.session, recollect.scope, recollect.message")
         }
 
         func first(_ sql: String) throws -> String {
