@@ -23,6 +23,8 @@
         private let tracer: any Tracer
         private let server: String
         private let wait: Metrics.Timer
+        /// The timers of operations, by operation and error: a backend searches for each new one.
+        private let timers = Locked<[String: Metrics.Timer]>([:])
 
         /// Creates metrics of a server, by its hosts, ports and name of the database.
         init(
@@ -54,10 +56,15 @@
         }
 
         private func record(_ operation: String, since start: ContinuousClock.Instant, error: String) {
-            Metrics.Timer(
-                label: "recollect.postgres.duration", dimensions: [("operation", operation), ("error", error)],
-                factory: factory
-            ).recordNanoseconds((ContinuousClock.now - start).nanoseconds)
+            let timer = timers.withLock { timers in
+                if let timer = timers["\(operation) \(error)"] { return timer }
+                let timer = Metrics.Timer(
+                    label: "recollect.postgres.duration", dimensions: [("operation", operation), ("error", error)],
+                    factory: factory)
+                timers["\(operation) \(error)"] = timer
+                return timer
+            }
+            timer.recordNanoseconds((ContinuousClock.now - start).nanoseconds)
         }
 
         /// Reports the time until an operation had a connection.
