@@ -29,6 +29,8 @@
         }
 
         private static func local(_ text: String) -> Date? {
+            // The formatter reads 26 as the year 26.
+            guard text.prefix(while: { $0 != "-" }).count == 4 else { return nil }
             let formatter = DateFormatter()
             formatter.locale = Locale(identifier: "en_US_POSIX")
             formatter.isLenient = false

@@ -126,7 +126,9 @@
             let day = try #require(DateArgument("2026-02-03", now: now)?.date)
             #expect(Calendar.current.startOfDay(for: day) == day)
             #expect(DateArgument("2026-02-03T09:30", now: now)?.date == day.addingTimeInterval(9.5 * 3_600))
-            for odd in ["", "d", "7", "-7d", "7y", "99999999d", "2026-02-30", "2026-13-01", "yesterday", "７d"] {
+            for odd in [
+                "", "d", "7", "-7d", "7y", "99999999d", "2026-02-30", "2026-13-01", "26-11-01", "yesterday", "７d",
+            ] {
                 #expect(DateArgument(odd, now: now) == nil, "\(odd)")
             }
         }

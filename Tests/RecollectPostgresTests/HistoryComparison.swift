@@ -207,13 +207,11 @@
         }
 
         private mutating func move(_ place: [SessionKey]) async -> (operation: String, outcomes: [[String]]) {
-            let (target, number) = (self.place(), Locked(0))
-            return await all("move to \(target[0].sessionId)", place) { history, key in
-                let index = number.withLock { number in
-                    defer { number += 1 }
-                    return number
-                }
-                return try await history.moveSession(key, to: target[index].sessionId)
+            let target = self.place()
+            var number = -1
+            return await all("move to \(target[0].sessionId)", place) {
+                number += 1
+                return try await $0.moveSession($1, to: target[number].sessionId)
             }
         }
 

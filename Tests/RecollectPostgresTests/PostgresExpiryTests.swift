@@ -15,7 +15,7 @@
 
         init() async throws {
             store = PostgresHistoryStore(
-                try PostgresAddress(try await HistoryServer.url), feedWaitingTime: .seconds(30))
+                try PostgresAddress(try await HistoryServer.urlForLongTransactions), feedWaitingTime: .seconds(30))
         }
 
         @Test("Messages before a date are deleted in all sessions of all users, also between newer ones, and no others")
@@ -61,6 +61,33 @@
             #expect(try await store.session(discarded) == nil)
             #expect(try await store.session(restored)?.messageCount == 1)
             #expect(try await store.session(scope.session("kept")) != nil)
+        }
+
+        @Test("A session locked by another program is left out and named, and all others expire")
+        func lockedSession() async throws {
+            let scopes = ["locked", "a", "b"].map { Scope(userId: "ana", sessionId: $0, agentId: "a") }
+            for scope in scopes {
+                try await store.append([message("1", seconds: 50)], to: scope)
+                try await store.discardSession(scope.session)
+            }
+            let other = try await PostgresConnection.connect(to: store.database.pool.address)
+            let lock = "SELECT FROM recollect.session WHERE session_id = 'locked' FOR UPDATE"
+            _ = try await other.run("BEGIN")
+            #expect(try await other.run(lock).count == 1)
+            let messages = await #expect(throws: RecollectError.self) {
+                try await store.deleteMessages(olderThan: cutoff)
+            }
+            let later = Date(timeIntervalSinceNow: 3_600)
+            let sessions = await #expect(throws: RecollectError.self) {
+                try await store.deleteSessions(discardedBefore: later)
+            }
+            for error in [messages, sessions] {
+                #expect(error?.code == .busy && error?.message.contains("session locked of user ana") == true)
+                #expect(error?.message.contains("at least 2 ") == true)
+            }
+            _ = try await other.run("ROLLBACK")
+            #expect(try await store.deleteMessages(olderThan: cutoff) == 1)
+            #expect(try await store.deleteSessions(discardedBefore: later) == 1)
         }
 
         @Test("A date that is no number deletes nothing")

@@ -16,12 +16,13 @@
 
                 Deleted rows stay in the files of the database until its next VACUUM, and in backups.
 
-                JSON keys: server, before (a date), messageCount, sessionCount. --json requires --yes.
+                JSON keys: server, before (a date), messageCount (without those of deleted sessions), sessionCount. --json requires --yes.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Option(help: "A day (2026-02-03), a day and a time (2026-02-03T09:30), or an age (12h, 7d, 2w).")
+        @Option(
+            help: "A day (2026-02-03), a day and a time (2026-02-03T09:30), or an age (7d, 2w); at least a day ago.")
         var before: DateArgument
 
         @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
@@ -32,8 +33,11 @@
             if options.namedUser != nil {
                 throw ValidationError("This deletes messages of all users: leave out --user.")
             }
-            if before.date > Date() {
-                throw ValidationError("--before is in the future: all messages of all users would be deleted.")
+            // Also against `3m` for three months.
+            guard before.date <= Date(timeIntervalSinceNow: -86_400) else {
+                throw ValidationError(
+                    "--before must be at least a day ago: it deletes messages of all users. 90d means 90 days, and 3m three minutes."
+                )
             }
         }
 
@@ -47,8 +51,10 @@
                         refusal: "nothing was deleted: confirmation requires a terminal; to skip it, use --yes")
                     guard try await question.ask() else { return Output.printError("Nothing was deleted.") }
                 }
-                let sessions = try await history.deleteSessions(discardedBefore: before.date)
+                // A locked session fails the first deletion at its end, and must not prevent the second one.
+                let discarded = await result { try await history.deleteSessions(discardedBefore: before.date) }
                 let messages = try await history.deleteMessages(olderThan: before.date)
+                let sessions = try discarded.get()
                 try await Output.open { output in
                     guard options.json else {
                         return try await output.line(
@@ -61,6 +67,14 @@
                     ]
                     try await output.line(object.jsonString)
                 }
+            }
+        }
+
+        private func result(_ body: () async throws -> Int) async -> Result<Int, any Error> {
+            do {
+                return .success(try await body())
+            } catch {
+                return .failure(error)
             }
         }
     }

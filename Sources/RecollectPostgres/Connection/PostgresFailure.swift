@@ -111,7 +111,7 @@
             case "53200": (.outOfMemory, "nothing of this save was stored")
             case "53300", "53400": (.busy, "the server has too many connections; use fewer, or a connection pooler")
             case "40001", "40P01", "55P03": (.busy, "other transactions changed the same rows; try again")
-            case "57014", "25P03": (.timedOut, "a save was not stored")
+            case "57014", "25P03": (.timedOut, "nothing of this call was stored")
             case "25006": (.readOnly, "the server is a standby or read-only; name the primary in the URL")
             case "54000", "22001": (.tooLarge, "")
             case "23505": (.conflict, "")

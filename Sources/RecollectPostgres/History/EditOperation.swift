@@ -129,15 +129,16 @@
             }
             let used = Set(uses.map(\.sha256))
             statements += rows.save(attachments.filter { used.contains($0.key) }, for: uses, isRelative: false)
-            if !recordsMessages {
+            if recordsMessages {
+                for message in edited + deleted {
+                    statements += ChangeColumns.record(
+                        message.new == nil ? .messageDeleted : .messageEdited, of: message.old.id,
+                        agentId: message.agentId, sequence: message.sequence, in: session,
+                        at: transaction.reserveFeedNumbers())
+                }
+            } else {
                 statements += ChangeColumns.record(
                     .sessionRearranged, session, at: transaction.reserveFeedNumbers())
-            }
-            for message in edited + deleted where recordsMessages {
-                statements += ChangeColumns.record(
-                    message.new == nil ? .messageDeleted : .messageEdited, of: message.old.id,
-                    agentId: message.agentId, sequence: message.sequence, in: session,
-                    at: transaction.reserveFeedNumbers())
             }
             statements.append(updatedSession(edited, deleted))
             statements.append(SessionPreview.query(of: number, session.userId))

@@ -62,7 +62,7 @@
 
         /// Deletes a session with its branches permanently.
         /// - Parameter date: Deletes nothing unless the session is discarded since before this date, in milliseconds since 1970;
-        ///   `nil` for no condition.
+        ///   `nil` for no condition. With a date, it throws `busy` for a session locked by another transaction.
         /// - Returns: Whether it was deleted.
         func delete(_ session: SessionKey, ifDiscardedBefore date: Int64?) async throws -> Bool {
             let user = PostgresValue.bytes(session.userId.bytes)
@@ -70,7 +70,7 @@
             _ = try await performing {
                 try await $0.write(PostgresLease.removeExpired(of: session.userId, in: session.sessionId))
             }
-            return try await writing(session) { number, transaction in
+            return try await writing(session, waitsForLocks: date == nil) { number, transaction in
                 if let date {
                     let discarded = try await transaction.run(
                         "SELECT FROM recollect.session WHERE user_id = $1 AND session = $2 AND discarded_at < $3", user,

@@ -98,16 +98,20 @@
         /// Runs an operation on one session in a transaction with a lock on it. Returns `nil` without such a session.
         /// - Parameters:
         ///   - createdAt: The date for a missing session, in milliseconds since 1970; `nil` creates none.
+        ///   - waitsForLocks: Whether it waits for other transactions without a limit of its own. Otherwise, it throws `busy` after
+        ///     two seconds.
         ///   - operation: Its name in metrics.
         ///   - body: The operation, with the number of the session. Returns the last statements and the value.
         func writing<Value: Sendable>(
-            _ session: SessionKey, creatingAt createdAt: Int64? = nil, _ operation: String = #function,
+            _ session: SessionKey, creatingAt createdAt: Int64? = nil, waitsForLocks: Bool = true,
+            _ operation: String = #function,
             _ body: (Int64, PostgresTransaction) async throws -> (statements: [PostgresStatement], value: Value)
         ) async throws -> Value? {
             let value: Value? = try await performing(operation) { database in
                 try await transaction(in: database) { transaction in
+                    let limit = waitsForLocks ? [] : [PostgresTransaction.limitingLocks]
                     let creation = createdAt.map { [SessionColumns.insertion(of: session, createdAt: $0)] } ?? []
-                    let results = try await transaction.run(creation + [SessionColumns.lock(session)])
+                    let results = try await transaction.run(limit + creation + [SessionColumns.lock(session)])
                     guard let locked = results.last, locked.count == 1 else {
                         // Another transaction has deleted or moved the session while this one waited for its row.
                         if createdAt != nil { throw PostgresFailure.changedMeanwhile }

@@ -8,49 +8,71 @@
         ///
         /// It reads all messages once, and then deletes those of one session after the other, at most 1,000 in a transaction. The
         /// change feed has one change for all of a transaction, `sessionRearranged`, without IDs of messages. Sessions without
-        /// messages stay. Runs of several servers at once do not harm each other. A canceled task has deleted some of the messages.
-        /// - Throws: `invalidArgument` for a date of NaN seconds; errors of the server.
+        /// messages stay. A session locked by another transaction for two seconds is left out; after ten of them, it ends. Runs of
+        /// several servers at once do not harm each other. A canceled task has deleted some of the messages.
+        /// - Throws: `invalidArgument` for a date of NaN seconds; `busy`, after the other deletions, if sessions were left out;
+        ///   errors of the server.
         @discardableResult
         public func deleteMessages(olderThan date: Date) async throws -> Int {
-            let milliseconds = try Self.milliseconds(of: date)
-            var count = 0
-            for partition in 0..<PostgresSchema.partitionCount {
-                let sessions = try await sessions(
-                    """
-                    SELECT s.user_id, s.session_id FROM (
-                      SELECT DISTINCT user_id, session FROM recollect.message_\(partition) WHERE timestamp < $1
-                    ) AS old JOIN recollect.session_\(partition) AS s USING (user_id, session) ORDER BY s.user_id, s.session_id
-                    """, milliseconds)
-                for session in sessions { count += try await deleteMessages(olderThan: milliseconds, in: session) }
+            try await expire("messages", before: date) { partition in
+                """
+                SELECT s.user_id, s.session_id FROM (
+                  SELECT DISTINCT user_id, session FROM recollect.message_\(partition) WHERE timestamp < $1
+                ) AS old JOIN recollect.session_\(partition) AS s USING (user_id, session) ORDER BY s.user_id, s.session_id
+                """
+            } deleting: {
+                try await deleteMessages(olderThan: $1, in: $0)
             }
-            return count
         }
 
         /// Permanently deletes sessions of all users discarded before a date. Returns their number.
         ///
-        /// The sessions are deleted one by one, each with its branches. A session restored meanwhile stays. A canceled task has
-        /// deleted some of them.
-        /// - Throws: `invalidArgument` for a date of NaN seconds; errors of the server.
+        /// The sessions are deleted one by one, each with its branches. A session restored meanwhile stays. One locked by another
+        /// transaction for two seconds is left out; after ten of them, it ends. A canceled task has deleted some of them.
+        /// - Throws: As `deleteMessages(olderThan:)`.
         @discardableResult
         public func deleteSessions(discardedBefore date: Date) async throws -> Int {
-            let milliseconds = try Self.milliseconds(of: date)
-            var count = 0
-            for partition in 0..<PostgresSchema.partitionCount {
-                let sessions = try await sessions(
-                    """
-                    SELECT user_id, session_id FROM recollect.session_\(partition) WHERE discarded_at < $1
-                    ORDER BY user_id, session_id
-                    """, milliseconds)
-                for session in sessions where try await delete(session, ifDiscardedBefore: milliseconds) { count += 1 }
+            try await expire("sessions", before: date) { partition in
+                """
+                SELECT user_id, session_id FROM recollect.session_\(partition) WHERE discarded_at < $1
+                ORDER BY user_id, session_id
+                """
+            } deleting: {
+                try await delete($0, ifDiscardedBefore: $1) ? 1 : 0
             }
-            return count
         }
 
-        private static func milliseconds(of date: Date) throws -> Int64 {
+        /// Deletes from one session after the other. Returns the number of deletions.
+        /// - Parameters:
+        ///   - kind: The name of the deleted elements.
+        ///   - statement: Returns the statement that finds the sessions of a partition.
+        ///   - body: Deletes from a session, before a date in milliseconds since 1970, and returns the number of deletions.
+        private func expire(
+            _ kind: String, before date: Date, finding statement: (_ partition: Int) -> String,
+            deleting body: (SessionKey, Int64) async throws -> Int
+        ) async throws -> Int {
             guard !date.timeIntervalSince1970.isNaN else {
                 throw RecollectError(.invalidArgument, "the date is not a number; nothing was deleted")
             }
-            return date.millisecondsSince1970
+            let milliseconds = date.millisecondsSince1970
+            var count = 0
+            var locked: [SessionKey] = []
+            partitions: for partition in 0..<PostgresSchema.partitionCount {
+                for session in try await sessions(statement(partition), milliseconds) {
+                    do {
+                        count += try await body(session, milliseconds)
+                    } catch let error as RecollectError where error.code == .busy {
+                        locked.append(session)
+                        // The whole table may be locked.
+                        if locked.count == 10 { break partitions }
+                    }
+                }
+            }
+            guard let first = locked.first else { return count }
+            throw RecollectError(
+                .busy,
+                "\(description): could not lock \(locked.count) sessions within two seconds, among them session \(first.sessionId) of user \(first.userId); at least \(count) \(kind) were deleted from others; run it again"
+            )
         }
 
         /// Returns the sessions found by a statement that reads a whole partition.
@@ -68,7 +90,7 @@
             var (total, count) = (0, limit)
             while count == limit {
                 count =
-                    try await writing(session) { number, transaction in
+                    try await writing(session, waitsForLocks: false) { number, transaction in
                         var operation = try await EditOperation(
                             olderThan: date, limit: limit, in: session, number, transaction)
                         let count = operation.removeAll()

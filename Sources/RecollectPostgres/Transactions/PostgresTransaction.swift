@@ -19,6 +19,9 @@
         /// prefers a bitmap scan with a sort. Without bitmaps, it reads the index with the order.
         static let readingInOrder = PostgresStatement("SELECT set_config('enable_bitmapscan', 'off', true)")
 
+        /// Limits the wait for each lock. A statement fails after it, and the transaction with it.
+        static let limitingLocks = PostgresStatement("SELECT set_config('lock_timeout', '2s', true)")
+
         /// Limits the time between two statements: the locks of a stopped server must not last. See also `readingInOrder`.
         private static let settings = PostgresStatement(
             """
